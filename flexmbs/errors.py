@@ -1,0 +1,27 @@
+"""What can go wrong, by the part of the work in which it goes wrong."""
+
+from __future__ import annotations
+
+
+class FlexmbsError(ValueError):
+    """Base of all errors about input: what is wrong, where, and what to do."""
+
+
+class MeshError(FlexmbsError):
+    """A mesh, one of its sets or its file cannot be used as asked."""
+
+
+class MaterialError(FlexmbsError):
+    """A material or a section is not physical, or is missing."""
+
+
+class ProjectionError(FlexmbsError):
+    """Constraints contradict each other, or sizes do not fit."""
+
+
+class AnalysisError(FlexmbsError):
+    """An analysis cannot be carried out on this model."""
+
+
+class SolverError(RuntimeError):
+    """A linear solve or an eigenvalue iteration failed; the message says why."""
