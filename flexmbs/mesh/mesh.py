@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MeshError
+from flexmbs.mesh import generate
 from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.integrals import face_weights
+from flexmbs.mesh.read import read
 from flexmbs.mesh.topology import CellBlock, block_starts, boundary_faces, group_faces
 
 Array = NDArray[np.float64]
@@ -71,9 +73,34 @@ class Mesh:
         ``scale`` multiplies the coordinates (1e-3 for a file in millimetres); ``dimension`` keeps only cells
         of that dimension where a file mixes solids with separate shells or lines.
         """
-        from flexmbs.mesh.read import read
+        return cls(**read(path, scale=scale, dimension=dimension))
 
-        return read(path, scale=scale, dimension=dimension)
+    @classmethod
+    def line(cls, start: ArrayLike, end: ArrayLike, divisions: int, cell: str = "line") -> Mesh:
+        """A straight line of equal cells (``line`` or ``line3``) with node sets ``start`` and ``end``."""
+        return cls(**generate.line(start, end, divisions, cell))
+
+    @classmethod
+    def rectangle(
+        cls,
+        size: Sequence[float],
+        divisions: int | Sequence[int],
+        cell: str = "quad",
+        origin: Sequence[float] = (0.0, 0.0),
+    ) -> Mesh:
+        """A rectangle in the plane z = 0 with face sets ``x0 x1 y0 y1``; any plane cell."""
+        return cls(**generate.rectangle(size, divisions, cell, origin))
+
+    @classmethod
+    def box(
+        cls,
+        size: Sequence[float],
+        divisions: int | Sequence[int],
+        cell: str = "hexahedron",
+        origin: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> Mesh:
+        """A box with face sets ``x0 x1 y0 y1 z0 z1``; any solid cell (6 tetrahedra or pyramids per brick)."""
+        return cls(**generate.box(size, divisions, cell, origin))
 
     # ---- sizes --------------------------------------------------------------------------------------------
 
@@ -201,7 +228,9 @@ class Mesh:
 
     def replace(self, **changes: Any) -> Mesh:
         """The same mesh with some of its constructor's arguments replaced."""
-        fields = {k: getattr(self, k) for k in ("points", "cells", "node_sets", "cell_sets", "face_sets", "name")}
+        fields = {
+            k: getattr(self, k) for k in ("points", "cells", "node_sets", "cell_sets", "face_sets", "name")
+        }
         return Mesh(**{**fields, **changes})
 
     # ---- selecting nodes ----------------------------------------------------------------------------------
@@ -219,10 +248,16 @@ class Mesh:
     def _block(self, given: CellBlock | tuple[str, ArrayLike]) -> CellBlock:
         kind, nodes = (given.type, given.nodes) if isinstance(given, CellBlock) else given
         if kind not in CELLS:
-            raise MeshError(f"{self.name}: cell type {kind!r} is not known; flexmbs computes with {', '.join(CELLS)}.")
-        array = np.ascontiguousarray(nodes, dtype=np.int64).reshape(-1, np.shape(nodes)[-1] if np.ndim(nodes) else 1)
+            raise MeshError(
+                f"{self.name}: cell type {kind!r} is not known; flexmbs computes with {', '.join(CELLS)}."
+            )
+        array = np.ascontiguousarray(nodes, dtype=np.int64).reshape(
+            -1, np.shape(nodes)[-1] if np.ndim(nodes) else 1
+        )
         if array.shape[1] != CELLS[kind].nodes:
-            raise MeshError(f"{self.name}: a {kind} has {CELLS[kind].nodes} nodes, but {array.shape[1]} are given.")
+            raise MeshError(
+                f"{self.name}: a {kind} has {CELLS[kind].nodes} nodes, but {array.shape[1]} are given."
+            )
         bad = np.flatnonzero(((array < 0) | (array >= self.n_nodes)).any(axis=1))
         if len(bad):
             raise MeshError(
@@ -242,19 +277,26 @@ class Mesh:
 
     def _sets(self, given: Mapping[str, ArrayLike] | None, kind: str, count: int) -> Mapping[str, Index]:
         return MappingProxyType(
-            {str(name): _frozen(self._numbers(values, kind, count, name)) for name, values in (given or {}).items()}
+            {
+                str(name): _frozen(self._numbers(values, kind, count, name))
+                for name, values in (given or {}).items()
+            }
         )
 
     def _faces(self, given: Mapping[str, ArrayLike] | None) -> Mapping[str, Index]:
         sets = {}
-        counts = np.concatenate([np.zeros(0, int), *(np.full(len(b), len(CELLS[b.type].faces)) for b in self.cells)])
+        counts = np.concatenate(
+            [np.zeros(0, int), *(np.full(len(b), len(CELLS[b.type].faces)) for b in self.cells)]
+        )
         for name, values in (given or {}).items():
             pairs = np.asarray(values, dtype=np.int64).reshape(-1, 2)
             good = (pairs[:, 0] >= 0) & (pairs[:, 0] < len(counts)) & (pairs[:, 1] >= 0)
             good[good] &= pairs[good, 1] < counts[pairs[good, 0]]
             if not good.all():
                 cell, face = pairs[~good][0]
-                raise MeshError(f"{self.name}: face set {name!r} names face {face} of cell {cell}, which does not exist.")
+                raise MeshError(
+                    f"{self.name}: face set {name!r} names face {face} of cell {cell}, which does not exist."
+                )
             sets[str(name)] = _frozen(np.unique(pairs, axis=0))
         return MappingProxyType(sets)
 
@@ -270,7 +312,9 @@ class Mesh:
         numbers = np.unique(array.astype(np.int64))
         if len(numbers) and (numbers[0] < 0 or numbers[-1] >= count):
             wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
-            raise MeshError(f"{self.name}: {where}: {kind} {wrong} does not exist; there are {count} (from 0).")
+            raise MeshError(
+                f"{self.name}: {where}: {kind} {wrong} does not exist; there are {count} (from 0)."
+            )
         return numbers
 
     def _nodes_of_cells(self, cells: Index) -> list[Index]:
@@ -285,7 +329,11 @@ class Mesh:
             name.lower(), [k.lower() for k in known], n=3, cutoff=0.5
         )
         advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        there = f"It has {', '.join(map(repr, known))}." if known else f"It has no {kind}s; add one with with_nodes()."
+        there = (
+            f"It has {', '.join(map(repr, known))}."
+            if known
+            else f"It has no {kind}s; add one with with_nodes()."
+        )
         return f"{self.name}: no {kind} {name!r}. {advice} {there}".replace("  ", " ")
 
 
@@ -297,7 +345,9 @@ def _points(points: ArrayLike, name: str) -> Array:
         array = np.column_stack([array, np.zeros(len(array))])
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(bad):
-        raise MeshError(f"{name}: {len(bad)} nodes have coordinates that are not numbers, the first is node {bad[0]}: {array[bad[0]]}.")
+        raise MeshError(
+            f"{name}: {len(bad)} nodes have coordinates that are not numbers, the first is node {bad[0]}: {array[bad[0]]}."
+        )
     return array
 
 
