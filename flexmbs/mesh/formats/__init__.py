@@ -1,0 +1,1 @@
+"""One module per file format; each gives the file's contents, before they are a mesh of one dimension."""

@@ -1,0 +1,75 @@
+"""Reading mesh files of any supported format."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from flexmbs.errors import MeshError
+from flexmbs.mesh.data import MeshData
+from flexmbs.mesh.formats import through_meshio
+from flexmbs.mesh.formats.contents import FileContents
+from flexmbs.mesh.normalise import mesh_data
+
+SMALLEST, LARGEST = 1e-4, 1e3
+"""Diagonals (metres) beyond which a part is more likely given in other units."""
+
+
+class MeshWarning(UserWarning):
+    """A mesh can be used, but looks like a mistake."""
+
+
+def read(path: str | PathLike[str], *, scale: float = 1.0, dimension: int | None = None) -> MeshData:
+    """Constructor arguments of the mesh in a file, with its named sets; see ``Mesh.read``."""
+    path = Path(path)
+    if not (np.isfinite(scale) and scale > 0):
+        raise MeshError(f"{path}: scale must be a positive number, not {scale!r} (1e-3 for millimetres).")
+    _check_file(path)
+    data = mesh_data(_contents(path), path.name, dimension)
+    data["points"] = data["points"] * scale
+    _check_size(data, path)
+    return data
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise MeshError(f"{path}: is a folder; give the mesh file in it.")
+    if not path.exists():
+        near = sorted(p.name for p in path.parent.glob(f"{path.stem}.*")) if path.parent.is_dir() else []
+        hint = f"There is {', '.join(near)}." if near else f"The current folder is {Path.cwd()}."
+        raise MeshError(f"{path}: no such file. {hint}")
+    if path.stat().st_size == 0:
+        raise MeshError(f"{path}: the file is empty; export it again.")
+
+
+def _contents(path: Path) -> FileContents:
+    suffix = path.suffix.lower()
+    known = through_meshio.extensions()
+    if suffix not in known:
+        raise MeshError(
+            f"{path}: unknown extension {suffix!r}. Known are {', '.join(sorted(known))}; "
+            "convert the file to one of these, for instance with Gmsh or ParaView."
+        )
+    if suffix == ".msh" and not _starts(path, b"$"):
+        return through_meshio.read(path, "ansys")
+    return through_meshio.read(path, "gmsh" if suffix == ".msh" else known[suffix][0])
+
+
+def _starts(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _check_size(data: MeshData, path: Path) -> None:
+    points = data["points"]
+    if len(points) < 2 or not np.isfinite(points).all():
+        return
+    size = float(np.linalg.norm(np.ptp(points, axis=0)))
+    if not SMALLEST <= size <= LARGEST:
+        advice = "scale=1e-3 reads a file in millimetres" if size > LARGEST else "scale= multiplies the coordinates"
+        warnings.warn(
+            f"{path}: the part is {size:.3g} m across. Lengths are metres; {advice}.", MeshWarning, stacklevel=3
+        )
