@@ -10,7 +10,7 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import through_meshio
+from flexmbs.mesh.formats import gmsh, through_meshio
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.normalise import mesh_data
 
@@ -53,9 +53,9 @@ def _contents(path: Path) -> FileContents:
             f"{path}: unknown extension {suffix!r}. Known are {', '.join(sorted(known))}; "
             "convert the file to one of these, for instance with Gmsh or ParaView."
         )
-    if suffix == ".msh" and not _starts(path, b"$"):
-        return through_meshio.read(path, "ansys")
-    return through_meshio.read(path, "gmsh" if suffix == ".msh" else known[suffix][0])
+    if suffix == ".msh":
+        return through_meshio.read(path, "ansys") if _starts(path, b"(") else gmsh.read(path)
+    return through_meshio.read(path, known[suffix][0])
 
 
 def _starts(path: Path, mark: bytes) -> bool:
@@ -69,7 +69,13 @@ def _check_size(data: MeshData, path: Path) -> None:
         return
     size = float(np.linalg.norm(np.ptp(points, axis=0)))
     if not SMALLEST <= size <= LARGEST:
-        advice = "scale=1e-3 reads a file in millimetres" if size > LARGEST else "scale= multiplies the coordinates"
+        advice = (
+            "scale=1e-3 reads a file in millimetres"
+            if size > LARGEST
+            else "scale= multiplies the coordinates"
+        )
         warnings.warn(
-            f"{path}: the part is {size:.3g} m across. Lengths are metres; {advice}.", MeshWarning, stacklevel=3
+            f"{path}: the part is {size:.3g} m across. Lengths are metres; {advice}.",
+            MeshWarning,
+            stacklevel=3,
         )

@@ -15,7 +15,7 @@ Index = NDArray[np.int64]
 class FileContents:
     """Nodes, cells and groups of a file, with everything numbered from 0.
 
-    Cells of all dimensions are numbered through the blocks in their order; types and node orders are meshio's.
+    Cells of all dimensions are numbered through the blocks; types and node orders are meshio's.
     ``cell_groups`` may hold cells of several dimensions. ``face_groups`` are (cell, local face) pairs.
     """
 

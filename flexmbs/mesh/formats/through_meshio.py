@@ -29,7 +29,14 @@ SET = "set:"
 MOST_TAGS = 256
 """An integer array with more different values is numbering, not grouping."""
 
-NUMBERINGS = ("globalid", "globalelementid", "globalnodeid", "vtkoriginalcellids", "vtkghosttype", "pedigreeids")
+NUMBERINGS = (
+    "globalid",
+    "globalelementid",
+    "globalnodeid",
+    "vtkoriginalcellids",
+    "vtkghosttype",
+    "pedigreeids",
+)
 
 
 def extensions() -> dict[str, list[str]]:
@@ -45,7 +52,9 @@ def read(path: Path, file_format: str) -> FileContents:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
             mesh = meshio._helpers.reader_map[file_format](str(path))
     except ImportError as error:
-        raise MeshError(f"{path}: reading {file_format} files needs the package {error.name!r}; install it.") from error
+        raise MeshError(
+            f"{path}: reading {file_format} files needs the package {error.name!r}; install it."
+        ) from error
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{said.getvalue()} {error}".split()) or type(error).__name__
         raise MeshError(
@@ -71,7 +80,11 @@ def contents(mesh: meshio.Mesh, file_format: str) -> FileContents:
     for name, parts in mesh.cell_sets.items():
         if ":" in name:  # not a group, e.g. gmsh:bounding_entities
             continue
-        members = [start + np.asarray(p, dtype=np.int64).ravel() for start, p in zip(starts[:-1], parts, strict=True) if p is not None]
+        members = [
+            start + np.asarray(p, dtype=np.int64).ravel()
+            for start, p in zip(starts[:-1], parts, strict=True)
+            if p is not None
+        ]
         cell_groups[str(name)] = np.concatenate([np.zeros(0, np.int64), *members])
     for name, parts in mesh.cell_data.items():
         values = np.concatenate([np.asarray(p) for p in parts]) if parts else np.zeros(0)

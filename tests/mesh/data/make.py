@@ -1,0 +1,106 @@
+"""Make the mesh files of the tests with the real programs: ``python tests/mesh/data/make.py``.
+
+Run by hand; needs gmsh and pyvista. The files written by other programs' rules (Abaqus/CAE, HyperMesh, ...)
+are kept by hand beside these.
+
+The part is a box of 2 × 1 × 1 m cut at x = 1: volumes ``left`` and ``right``, surfaces ``root`` (x = 0) and
+``tip`` (x = 2), the cut at x = 1 as a group without a name, the edge ``edge`` (x = 0, z = 0) and the point
+``corner`` (the origin). The root is also the ``clamped face``; ``steel`` names both volumes and the tip.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gmsh
+
+HERE = Path(__file__).parent
+
+
+def box(order: int = 1, cells: str = "tetra", *, size: float = 0.5, serendipity: bool = True) -> None:
+    gmsh.clear()
+    gmsh.model.add("box")
+    gmsh.option.setNumber("Mesh.ElementOrder", order)
+    gmsh.option.setNumber("Mesh.SecondOrderIncomplete", int(serendipity))
+    gmsh.option.setNumber("Mesh.MeshSizeMin", size)
+    gmsh.option.setNumber("Mesh.MeshSizeMax", size)
+    occ = gmsh.model.occ
+    if cells == "tetra":
+        halves = [occ.addBox(0, 0, 0, 1, 1, 1), occ.addBox(1, 0, 0, 1, 1, 1)]
+        occ.fragment([(3, halves[0])], [(3, halves[1])])
+    else:
+        base = occ.addRectangle(0, 0, 0, 1, 1)
+        layers = [2]
+        for x in (0.0, 1.0):
+            face = base if x == 0 else occ.addRectangle(x, 0, 0, 1, 1)
+            occ.extrude([(2, face)], 0, 0, 1, layers, recombine=cells in ("hexahedron", "wedge"))
+        occ.fragment(occ.getEntities(3), [])
+    occ.addPoint(5, 5, 5)  # belongs to nothing
+    occ.synchronize()
+    if cells == "hexahedron":
+        for _, surface in gmsh.model.getEntities(2):
+            gmsh.model.mesh.setTransfiniteSurface(surface)
+            gmsh.model.mesh.setRecombine(2, surface)
+        for _, curve in gmsh.model.getEntities(1):
+            gmsh.model.mesh.setTransfiniteCurve(curve, 3)
+        for _, volume in gmsh.model.getEntities(3):
+            gmsh.model.mesh.setTransfiniteVolume(volume)
+    groups()
+    gmsh.model.mesh.generate(3)
+
+
+def found(dimension: int, *bounds: float) -> list[int]:
+    e = 1e-6
+    low, high = [b - e for b in bounds[:3]], [b + e for b in bounds[3:]]
+    return [tag for _, tag in gmsh.model.getEntitiesInBoundingBox(*low, *high, dimension)]
+
+
+def groups() -> None:
+    add = gmsh.model.addPhysicalGroup
+    left, right = found(3, 0, 0, 0, 1, 1, 1), found(3, 1, 0, 0, 2, 1, 1)
+    root, tip, middle = found(2, 0, 0, 0, 0, 1, 1), found(2, 2, 0, 0, 2, 1, 1), found(2, 1, 0, 0, 1, 1, 1)
+    add(3, left, name="left")
+    add(3, right, name="right")
+    add(3, left + right, 30, name="steel")
+    add(2, root, name="root")
+    add(2, root, name="clamped face")
+    add(2, tip, name="tip")
+    add(2, tip, 40, name="steel")
+    add(2, middle, 12)  # no name
+    add(1, found(1, 0, 0, 0, 0, 1, 0), name="edge")
+    add(0, found(0, 0, 0, 0, 0, 0, 0), name="corner")
+
+
+def write(name: str, version: float = 4.1, binary: bool = False, **options: float) -> None:
+    gmsh.option.setNumber("Mesh.MshFileVersion", version)
+    gmsh.option.setNumber("Mesh.Binary", int(binary))
+    gmsh.option.setNumber("Mesh.SaveAll", 0)
+    for key, value in options.items():
+        gmsh.option.setNumber(f"Mesh.{key}", value)
+    gmsh.write(str(HERE / name))
+
+
+def main() -> None:
+    gmsh.initialize()
+    gmsh.option.setNumber("General.Verbosity", 2)
+    box()
+    write("box41.msh")
+    write("box41b.msh", binary=True)
+    write("box22.msh", 2.2)
+    write("box22b.msh", 2.2, binary=True)
+    write("box_all.msh", SaveAll=1)
+    write("box_parametric.msh", SaveParametric=1)
+    gmsh.option.setNumber("Mesh.SaveParametric", 0)
+    for cells in ("tetra", "hexahedron", "wedge"):
+        box(2, cells)
+        write(f"{cells}_2.msh", binary=True)
+        write(f"{cells}_2_22.msh", 2.2)
+    box(2, "hexahedron", serendipity=False)
+    write("hexahedron27.msh")
+    box(2, "wedge", serendipity=False)
+    write("wedge18.msh")
+    gmsh.finalize()
+
+
+if __name__ == "__main__":
+    main()
