@@ -1,33 +1,34 @@
-"""The door to sparse symmetric factorisations: best available solver, one interface."""
+"""The door to sparse symmetric factorisations: one interface, several solvers.
+
+`multifrontal` is flexmbs' own Cholesky and needs nothing else; `cvxopt` is CHOLMOD from that package's wheel (extra
+`cholesky`, GPL); `superlu` is SciPy's LU, slower by far, and the one that takes indefinite matrices.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from flexmbs.errors import SolverError
+from flexmbs.linalg.checks import Array, as_symmetric
+from flexmbs.linalg.dissection import dissect
+from flexmbs.linalg.multifrontal import Multifrontal, NotDefiniteError, fill
 
-Array = NDArray[np.float64]
 Solve = Callable[[Array], Array]
-
-NOT_DEFINITE = (
-    "the matrix is not positive definite ({found}): the part is not held (fix or ground it, or ask for the "
-    "modes of a free body), or its stiffness is indefinite (use definite=False)"
-)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A factorised matrix K: `solve(b)` gives K⁻¹ b for a vector (n,) or for columns (n, k)."""
+    """A factorised matrix K: the solver's name, the shape of K and the entries stored for the factor."""
 
     solver: str
     shape: tuple[int, int]
@@ -38,127 +39,109 @@ class Factor:
         """Return K⁻¹ b for b of shape (n,) or (n, k)."""
         b = np.asarray(b, dtype=np.float64)
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
-            raise SolverError(
-                f"right-hand side of shape {b.shape} does not fit a matrix of shape {self.shape}"
-            )
+            raise SolverError(f"a right-hand side of shape {b.shape} does not fit K of shape {self.shape}")
         if b.size == 0:
             return np.zeros_like(b)
-        # one BLAS thread: two make the many small dense products of triangular solves slower
-        with threadpool_limits(1):
+        with one_thread():
             return self.backend(b)
 
 
-def as_symmetric(name: str, matrix: Any, *, size: int | None = None) -> sp.csc_matrix:
-    """Return a real symmetric sparse matrix in CSC form, or raise a SolverError that names it."""
-    if np.iscomplexobj(matrix):
-        raise SolverError(f"{name} is complex: only real symmetric matrices are taken")
-    matrix = as_square(name, matrix, size=size)
-    rng = np.random.default_rng(7)
-    y, z = rng.standard_normal((2, matrix.shape[0]))
-    # yᵀKz = zᵀKy for random y, z: as sharp as comparing with the transpose, and much cheaper
-    skew = abs(y @ (matrix @ z) - z @ (matrix @ y))
-    if skew > 1e-9 * np.linalg.norm(matrix.data):
-        raise SolverError(
-            f"{name} ({matrix.shape[0]} × {matrix.shape[1]}) is not symmetric: yᵀ{name}z − zᵀ{name}y = {skew:.3g} "
-            f"for random y, z; use ({name} + {name}ᵀ)/2 if the difference is rounding"
-        )
-    return matrix
+def available_solvers() -> tuple[str, ...]:
+    """Names of the solvers for positive definite matrices that can be used here, best first."""
+    return ("multifrontal", *(["cvxopt"] if find_spec("cvxopt") else []), "superlu")
 
 
-def as_square(name: str, matrix: Any, *, size: int | None = None) -> sp.csc_matrix:
-    """Return a finite square float64 matrix in CSC form, or raise a SolverError that names it."""
-    matrix = sp.csc_matrix(matrix, dtype=np.float64)
-    rows, columns = matrix.shape
-    if rows != columns or rows == 0:
-        raise SolverError(f"{name} must be square and not empty; its shape is {rows} × {columns}")
-    if size is not None and rows != size:
-        raise SolverError(f"{name} is {rows} × {columns} but {size} × {size} is needed")
-    if not np.isfinite(matrix.data).all():
-        bad = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
-        row = int(matrix.indices[bad])
-        raise SolverError(f"{name} has entries that are not finite (NaN or infinite), the first in row {row}")
-    matrix.sum_duplicates()
-    return matrix
+def factorize(K: Any, *, definite: bool = True, solver: str | None = None) -> Factor:
+    """Factorise a symmetric sparse K once, to solve with it many times.
+
+    K must be positive definite, unless `definite=False` (then SuperLU with pivoting is used). `solver`, or else the
+    environment variable FLEXMBS_SOLVER, is one of `available_solvers()`.
+    """
+    matrix = as_symmetric("K", K)
+    name = solver or os.environ.get("FLEXMBS_SOLVER") or available_solvers()[0]
+    if name not in available_solvers():
+        raise SolverError(f"solver '{name}' is not available; there are: {', '.join(available_solvers())}")
+    if not definite:
+        name = "superlu"
+        nnz, backend = _superlu(matrix, definite=False)
+    elif name == "multifrontal":
+        nnz, backend = _multifrontal(matrix)
+    elif name == "cvxopt":
+        nnz, backend = _cvxopt(matrix)
+    else:
+        nnz, backend = _superlu(matrix, definite=True)
+    factor = Factor(name, matrix.shape, nnz, backend)
+    # a singular matrix can pass through rounding: its solutions then do not satisfy the equations
+    b = np.random.default_rng(7).standard_normal(matrix.shape[0])
+    error = float(np.linalg.norm(matrix @ factor.solve(b) - b) / np.linalg.norm(b))
+    if not error < 1e-4:
+        raise SolverError(_singular(f"the residual of a solve is {error:.1g}"))
+    return factor
 
 
-def _superlu(matrix: sp.csc_matrix, definite: bool) -> tuple[int, Solve]:
-    options = {"SymmetricMode": True}
+def one_thread() -> Any:
+    """Context in which BLAS uses one thread: two make products of thin blocks slower."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _singular(found: str) -> str:
+    return (
+        f"K is singular or not positive definite ({found}): the part is not held, or a piece of it is loose "
+        "(fix or ground it; rigid=True for the modes of a free body), or its stiffness is indefinite (definite=False)"
+    )
+
+
+def _multifrontal(matrix: sp.csc_matrix) -> tuple[int, Solve]:
     try:
-        lu = sla.splu(
-            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0 if definite else 0.1, options=options
-        )
-    except RuntimeError as error:
-        raise SolverError(
-            f"the matrix is singular ({error}): the part is not held, or held too little"
-        ) from error
-    if definite:
-        pivots = lu.U.diagonal()
-        if not (pivots > 0).all() or not np.array_equal(lu.perm_r, lu.perm_c):
-            raise SolverError(
-                NOT_DEFINITE.format(found=f"{int((pivots <= 0).sum())} pivots are not positive")
-            )
-    return int(lu.nnz), lu.solve
+        factor = Multifrontal(matrix)
+    except NotDefiniteError as error:
+        raise SolverError(_singular(f"the pivot of unknown {error.unknown} is not positive")) from error
+    return factor.nnz, factor.solve
 
 
 def _cvxopt(matrix: sp.csc_matrix) -> tuple[int, Solve]:
     import cvxopt
     from cvxopt import cholmod
 
+    _blas.cache_clear()  # the wheel brings a BLAS of its own
+    ordering = dissect(matrix)
     lower = sp.tril(matrix, format="coo")
     stored = cvxopt.spmatrix(lower.data, lower.row, lower.col, matrix.shape)
-    factor = cholmod.symbolic(stored)
+    factor = cholmod.symbolic(stored, p=cvxopt.matrix(ordering.permutation, tc="i"))
     try:
         cholmod.numeric(stored, factor)
     except ArithmeticError as error:
-        raise SolverError(NOT_DEFINITE.format(found=f"column {error.args[0]} of the factor")) from error
+        raise SolverError(_singular(f"pivot {error.args[0]} in elimination order is not positive")) from error
 
     def solve(b: Array) -> Array:
-        x = cvxopt.matrix(np.asfortranarray(b.reshape(len(b), -1)))
+        x = cvxopt.matrix(b.reshape(len(b), -1))
         cholmod.solve(factor, x)
         return np.array(x).reshape(b.shape)
 
-    return 0, solve
+    return fill(matrix, ordering), solve  # CHOLMOD's own count is not handed out
 
 
-def _sksparse(matrix: sp.csc_matrix) -> tuple[int, Solve]:
-    from sksparse import cholmod
-
+def _superlu(matrix: sp.csc_matrix, *, definite: bool) -> tuple[int, Solve]:
+    order, _ = dissect(matrix)
+    rank = np.argsort(order)
+    permuted = matrix[order][:, order]
     try:
-        factor = cholmod.cholesky(matrix)
-    except cholmod.CholmodNotPositiveDefiniteError as error:
-        raise SolverError(NOT_DEFINITE.format(found=str(error))) from error
-    return 0, factor
-
-
-# best first; each name with the module it needs
-_CHOLESKY: dict[str, tuple[str | None, Callable[[sp.csc_matrix], tuple[int, Solve]]]] = {
-    "cvxopt": ("cvxopt", _cvxopt),
-    "sksparse": ("sksparse", _sksparse),
-    "superlu": (None, lambda matrix: _superlu(matrix, definite=True)),
-}
-
-
-def available_solvers() -> tuple[str, ...]:
-    """Names of the solvers that can be used here for definite matrices, best first."""
-    return tuple(name for name, (module, _) in _CHOLESKY.items() if module is None or find_spec(module))
-
-
-def factorize(
-    K: Any, *, definite: bool = True, solver: str | None = None, coordinates: Array | None = None
-) -> Factor:
-    """Factorise a symmetric sparse K once, to solve with it many times.
-
-    `definite=False` takes an indefinite K. `solver` (or the environment variable FLEXMBS_SOLVER) is one of
-    `available_solvers()`; `coordinates` (nodes, 3) may help to order the unknowns.
-    """
-    matrix = as_symmetric("K", K)
-    if not definite:
-        nnz, backend = _superlu(matrix, definite=False)
-        return Factor("superlu", matrix.shape, nnz, backend)
-    name = solver or os.environ.get("FLEXMBS_SOLVER") or available_solvers()[0]
-    if name not in available_solvers():
-        raise SolverError(
-            f"solver '{name}' is not available; available here: {', '.join(available_solvers())}"
+        lu = sla.splu(
+            permuted,
+            permc_spec="NATURAL",
+            diag_pivot_thresh=0.0 if definite else 0.1,
+            options={"SymmetricMode": True},
         )
-    nnz, backend = _CHOLESKY[name][1](matrix)
-    return Factor(name, matrix.shape, nnz, backend)
+    except RuntimeError as error:
+        raise SolverError(_singular(str(error))) from error
+    if definite:
+        pivots = lu.U.diagonal()
+        if (pivots <= 0).any():
+            unknown = order[np.flatnonzero(pivots <= 0)[0]]
+            raise SolverError(_singular(f"the pivot of unknown {unknown} is not positive"))
+    return int(lu.nnz), lambda b: lu.solve(b[order])[rank]
