@@ -68,8 +68,7 @@ def multi_point(
     right = np.zeros(rows) if c is None else np.asarray(c, dtype=float)
     if right.shape != (rows,) or not np.all(np.isfinite(right)):
         raise ProjectionError(
-            f"constraints B d = c: B has {rows} rows, c has shape {right.shape}; "
-            f"give ({rows},) finite numbers"
+            f"constraints B d = c: B has {rows} rows, c has shape {right.shape}; give ({rows},) finite numbers"
         )
     if labels is not None and len(labels) != rows:
         raise ProjectionError(f"{len(labels)} labels for {rows} constraint rows: give one for each")
@@ -127,10 +126,8 @@ def symmetric(model: NodalModel, nodes: Nodes, normal: str | ArrayLike) -> Any:
     n = direction(normal, dimension)
     # tangents are the other axes where the normal is an axis, so that nothing is mixed then
     axis = int(np.argmax(abs(n)))
-    if abs(n[axis]) == 1.0:
-        tangents = np.delete(np.eye(dimension), axis, axis=1)
-    else:
-        tangents = np.linalg.svd(n[None, :])[2][1:].T
+    along_axis = abs(n[axis]) == 1.0
+    tangents = np.delete(np.eye(dimension), axis, axis=1) if along_axis else np.linalg.svd(n[None, :])[2][1:].T
     block = np.zeros((p, dimension - 1 + (p == 6)))
     block[:dimension, : dimension - 1] = tangents
     if p == 6:

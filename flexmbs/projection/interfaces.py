@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
-from flexmbs.projection.model import NodalModel, Nodes, described, node_numbers, replace_coordinates, size
+from flexmbs.projection.model import NodalModel, Nodes, described, is_named, node_numbers, replace_coordinates, size
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -36,9 +36,7 @@ def rigid(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> tuple[Any, F
     """A of a rigid interface, u_k = U + θ × r_k (the point's coordinates last), and the point's position."""
     s = _set(model, nodes, at)
     if model.dofs_per_node != 6:
-        _second_moment(
-            model, nodes, s
-        )  # without rotations of its own a collinear set leaves the point free to spin
+        _second_moment(model, nodes, s)  # without rotations of its own a collinear set leaves the point free to spin
     block = _rigid_rows(model, s.centroid + s.arms - s.point)
     return replace_coordinates(size(model), s.coordinates, block), s.point
 
@@ -92,11 +90,9 @@ def averaging(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> tuple[An
 
 def _set(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> _Set:
     if model.dofs_per_node not in (2, 3, 6):
-        raise ProjectionError(
-            f"interfaces need 2, 3 or 6 coordinates per node, the model has {model.dofs_per_node}"
-        )
+        raise ProjectionError(f"interfaces need 2, 3 or 6 coordinates per node, the model has {model.dofs_per_node}")
     numbers = node_numbers(model, nodes)
-    weights = np.asarray(model.weights(nodes if isinstance(nodes, str) else numbers), dtype=float)
+    weights = np.asarray(model.weights(nodes if is_named(nodes) else numbers), dtype=float)
     if weights.shape != numbers.shape:
         raise ProjectionError(f"{described(nodes)}: {weights.size} weights for {len(numbers)} nodes")
     points = np.asarray(model.points, dtype=float)[numbers]
@@ -143,12 +139,10 @@ def _second_moment(model: NodalModel, nodes: Nodes, s: _Set) -> FloatArray:
     in_one_place = moments[-1] <= (1e-12 * extent) ** 2
     if in_one_place or (not planar and moments[0] <= 1e-10 * moments[-1]):
         count = len(s.numbers)
-        found = (
-            "1 node" if count == 1 else f"{count} nodes {'in one place' if in_one_place else 'on one line'}"
-        )
+        found = "1 node" if count == 1 else f"{count} nodes {'in one place' if in_one_place else 'on one line'}"
         need = "two separate nodes" if planar else "three nodes that are not on one line"
         raise ProjectionError(
-            f"interface on {described(nodes)}: {found} cannot define a rotation of the point. Take more nodes "
-            f"(at least {need}), or hold displacements only (tie, constraints)."
+            f"interface on {described(nodes)}: {found} cannot define a rotation of its point. Take more "
+            f"nodes (at least {need}), or hold displacements only (tie, constraints)."
         )
     return J

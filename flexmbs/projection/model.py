@@ -23,9 +23,9 @@ NAMES = ("x", "y", "z", "rx", "ry", "rz")
 class NodalModel(Protocol):
     """A mesh as the constructors see it.
 
-    dofs_per_node: 2 in the plane (ux uy), 3 for solids, 6 for beams (displacement, rotation). nodes gives the
-    sorted node numbers of a set (or of given numbers), weights their shares of the set's area, in that order,
-    with sum 1.
+    nodes and weights take a set name, a list of set names or node numbers. dofs_per_node: 2 in the plane (ux
+    uy), 3 for solids, 6 for beams (displacement, rotation). nodes gives the sorted node numbers of a set (or
+    of given numbers), weights their shares of the set's area, in that order, with sum 1.
     """
 
     @property
@@ -84,9 +84,7 @@ def ordered_numbers(model: NodalModel, nodes: Nodes) -> IntArray:
         return node_numbers(model, nodes)
     given = np.atleast_1d(np.asarray(nodes))
     if given.dtype == bool:
-        raise ProjectionError(
-            "nodes are given by numbers or set names, not by a mask: use numpy.flatnonzero(mask)"
-        )
+        raise ProjectionError("nodes are given by numbers or set names, not by a mask: use numpy.flatnonzero(mask)")
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise ProjectionError(f"nodes are set names or a list of node numbers, got {nodes!r}")
     numbers = given.astype(np.int64)
@@ -108,16 +106,12 @@ def component_numbers(per_node: int, components: Components | None) -> IntArray:
         if isinstance(item, str):
             parts = re.findall(r"r?[xyz]", item)
             if "".join(parts) != item or not parts or any(part not in names for part in parts):
-                raise ProjectionError(
-                    f'unknown component "{item}": nodes of this model have {", ".join(names)}'
-                )
+                raise ProjectionError(f'unknown component "{item}": nodes of this model have {", ".join(names)}')
             numbers += [names.index(part) for part in parts]
         elif isinstance(item, (int, np.integer)) and 0 <= item < per_node:
             numbers.append(int(item))
         else:
-            raise ProjectionError(
-                f"component {item!r} does not exist: nodes of this model have 0 to {per_node - 1}"
-            )
+            raise ProjectionError(f"component {item!r} does not exist: nodes of this model have 0 to {per_node - 1}")
     if not numbers or len(set(numbers)) != len(numbers):
         raise ProjectionError(f"components {components!r}: name each component once, and at least one")
     return np.array(numbers, dtype=np.int64)
@@ -142,9 +136,7 @@ def direction(normal: str | ArrayLike, dimension: int) -> FloatArray:
     vector = vector[:2] if out_of_plane else vector
     length = float(np.linalg.norm(vector))
     if vector.shape != (dimension,) or not np.isfinite(length) or length == 0.0:
-        raise ProjectionError(
-            f"a direction is an axis name or {dimension} numbers, not all zero; got {normal!r}"
-        )
+        raise ProjectionError(f"a direction is an axis name or {dimension} numbers, not all zero; got {normal!r}")
     return vector / length
 
 

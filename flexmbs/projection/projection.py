@@ -106,22 +106,17 @@ class Projection:
             return NotImplemented
         if self.shape[0] != other.shape[0]:
             raise ProjectionError(
-                f"both projections of & must have the same full coordinates, "
-                f"got {self.shape[0]} and {other.shape[0]}"
+                f"both projections of & must have the same full coordinates, got {self.shape[0]} and {other.shape[0]}"
             )
         twice = set(self.points) & set(other.points)
         if twice:
-            raise ProjectionError(
-                f"both projections of & name a point {sorted(twice)[0]!r}: name= them differently"
-            )
+            raise ProjectionError(f"both projections of & name a point {sorted(twice)[0]!r}: name= them differently")
         per_node = self._per_node or other._per_node
         A, offset, redundant, moved, moved_other = intersect(
             sp.csr_array(self.matrix), self.offset, sp.csr_array(other.matrix), other.offset,
             _indices(self.points), _indices(other.points), per_node,
         )  # fmt: skip
-        points = {k: moved[v] for k, v in self.points.items()} | {
-            k: moved_other[v] for k, v in other.points.items()
-        }
+        points = {k: moved[v] for k, v in self.points.items()} | {k: moved_other[v] for k, v in other.points.items()}
         return Projection._of(
             stage_of(A, offset),
             points={k: v for k, v in points.items() if np.all(v >= 0)},
@@ -276,10 +271,10 @@ class Projection:
     ) -> Projection:
         """General multi-point constraints B d = c by coordinate partitioning of B (m × n, sparse).
 
-        Rank decision: rows scaled to unit norm; within each connected component of rows and coordinates, a
-        pivot at most tol (default 1e-10) times the component's first is zero. Rows that follow from others
-        are listed in `redundant`; rows that contradict them raise ProjectionError. Reduced coordinates are
-        the independent full ones, in order; keep: coordinates to leave independent where possible.
+        Rank decision: rows are scaled to unit norm, and pivots at most tol (default 1e-10) are zero. Rows
+        that follow from others are listed in `redundant`; rows that contradict them raise ProjectionError.
+        Reduced coordinates are the independent full ones, in order; keep: coordinates to leave independent
+        where possible.
         """
         A, offset, redundant = _constraints.multi_point(B, c, labels, tol, keep)
         return cls._of(stage_of(A, offset), redundant=redundant)
@@ -294,9 +289,7 @@ class Projection:
         return cls._of(stage_of(_constraints.symmetric(model, nodes, normal)), per_node=model.dofs_per_node)
 
     @classmethod
-    def rigid(
-        cls, model: NodalModel, nodes: Nodes, name: str | None = None, at: ArrayLike | None = None
-    ) -> Projection:
+    def rigid(cls, model: NodalModel, nodes: Nodes, name: str | None = None, at: ArrayLike | None = None) -> Projection:
         """Rigid interface: all nodes of the set follow a point, u = U + θ × r (beams: their rotations too).
 
         The point sits at the set's weighted centroid or `at`; its coordinates (6, plane 3) come last, and are

@@ -2,14 +2,17 @@
 
 All three methods decide the rank in the same way. A row of J counts as zero when its norm is at most `tol`
 times the largest row norm; the other rows are scaled to unit norm, so that their units do not matter. Then
-numbers that are at most `tol` times the largest of their kind are taken as zero:
+these numbers are taken as zero:
 
-- partition: pivots of Gauss elimination with full pivoting,
-- qr: diagonal of R in the QR factorisation of Jᵀ with column pivoting,
-- svd: singular values.
+- partition: pivots of Gauss elimination with full pivoting that are at most `tol`,
+- qr: diagonal entries of R, from the QR factorisation of Jᵀ with column pivoting, at most `tol` times the
+  first,
+- svd: singular values at most `tol` times the largest.
 
 A sparse J is cut into its connected components (rows that share no coordinate never meet), and the decision
-is taken in each component. `NullSpace.smallest_kept` and `NullSpace.largest_dropped` say how clear it was.
+is taken in each. For "partition", components too large for that are first thinned out by sparse elimination
+with threshold pivoting (rounds.py). `NullSpace.smallest_kept` and `largest_dropped` say how clear the
+decision was.
 """
 
 from __future__ import annotations
@@ -21,11 +24,17 @@ from typing import Any, Literal
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from flexmbs.errors import ProjectionError
+from flexmbs.nullspace.elimination import (
+    check_sizes,
+    component_arrays,
+    components,
+    exchange,
+    exchange_components,
+)
+from flexmbs.nullspace.rounds import RoundsInverse, thin_out
 
 Method = Literal["partition", "qr", "svd"]
 IntArray = NDArray[np.int64]
@@ -33,8 +42,6 @@ FloatArray = NDArray[np.float64]
 
 # Jacobians are differences of coordinates: their entries are known to fewer digits than a float carries.
 RANK_TOLERANCE = 1e-10
-# Largest dense block (entries) that one connected component may need: 1 GB.
-BLOCK_LIMIT = 125_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +66,11 @@ class NullSpace:
     smallest_kept: float
     largest_dropped: float
 
+    def __post_init__(self) -> None:
+        for x in (self.J, self.A):
+            for array in (x.data, x.indices, x.indptr) if sp.issparse(x) else (x,):
+                array.setflags(write=False)
+
     def particular(self, b: ArrayLike, labels: Sequence[str] | None = None) -> FloatArray:
         """v0 with J v0 = −b: least norm ("qr", "svd") or zero in the independent coordinates ("partition").
 
@@ -67,9 +79,7 @@ class NullSpace:
         b = np.asarray(b, dtype=float)
         rows = self.J.shape[0]
         if b.shape != (rows,):
-            raise ProjectionError(
-                f"right-hand side of shape {b.shape} for {rows} constraint rows: give ({rows},)"
-            )
+            raise ProjectionError(f"right-hand side of shape {b.shape} for {rows} constraint rows: give ({rows},)")
         v0: FloatArray = -(self.inverse @ b)
         misfit = self.J @ v0 + b
         norms = _row_norms(self.J)
@@ -82,8 +92,8 @@ class NullSpace:
 
     def _refuse(self, bad: IntArray, misfit: FloatArray, labels: Sequence[str] | None) -> None:
         row = bad[np.argmax(abs(misfit[bad]))]
-        one = self.J[[row]] @ self.inverse
-        weights = np.ravel(one.toarray() if sp.issparse(one) else one)
+        one = self.J[[row]].toarray()[0] if sp.issparse(self.J) else self.J[row]
+        weights = one @ self.inverse
         partners = [int(k) for k in np.flatnonzero(abs(weights) > 1e3 * self.tolerance) if k != row]
 
         def name(k: int) -> str:
@@ -144,9 +154,7 @@ def null_space(
         scaled.eliminate_zeros()
         if method == "partition":
             return _sparse_partition(J, scaled, scale, tol, kept)
-        parts = [
-            (r, c, _dense_block(_dense(scaled, r, c), method, tol, kept[c])) for r, c in components(scaled)
-        ]
+        parts = [(r, c, _dense_block(_dense(scaled, r, c), method, tol, kept[c])) for r, c in components(scaled)]
         A, inverse = _join(parts, J.shape, scale)
         pivot_rows = _concatenate([r[b.rows] for r, _, b in parts])
         dependent = None
@@ -185,7 +193,7 @@ def _dense_block(W: FloatArray, method: Method, tol: float, keep: NDArray[np.boo
     m, n = W.shape
     if method == "partition":
         W = np.ascontiguousarray(W)
-        rank, rows, columns, first, smallest, dropped = exchange(W, tol, keep)
+        rank, rows, columns, smallest, dropped = exchange(W, tol, keep)
         rows, columns = rows[:rank], columns[:rank]
         free = np.setdiff1d(np.arange(n), columns)
         A = np.zeros((n, n - rank))
@@ -193,7 +201,7 @@ def _dense_block(W: FloatArray, method: Method, tol: float, keep: NDArray[np.boo
         A[columns] = W[np.ix_(rows, free)]
         inverse = np.zeros((n, m))
         inverse[np.ix_(columns, rows)] = W[np.ix_(rows, columns)]
-        return _Block(A, inverse, rows, columns, *_ratios(first, smallest, dropped))
+        return _Block(A, inverse, rows, columns, smallest, dropped)
     if method == "qr":
         Q, R, order = scipy.linalg.qr(W.T, pivoting=True)
         sizes = abs(np.diagonal(R))
@@ -209,154 +217,39 @@ def _dense_block(W: FloatArray, method: Method, tol: float, keep: NDArray[np.boo
         inverse = (Vt[:rank].T / sizes[:rank]) @ U[:, :rank].T
         order = scipy.linalg.qr(U[:, :rank].T, mode="r", pivoting=True)[1] if rank else np.arange(0)
         rows = np.asarray(order[:rank], dtype=np.int64)
-    first = sizes[0] if rank else 0.0
-    last, dropped = (sizes[rank - 1] if rank else 0.0), (sizes[rank] if rank < len(sizes) else 0.0)
-    return _Block(basis, inverse, rows, np.empty(0, dtype=np.int64), *_ratios(first, last, dropped))
+    smallest = sizes[rank - 1] / sizes[0] if rank else 1.0
+    dropped = sizes[rank] / sizes[0] if 0 < rank < len(sizes) else 0.0
+    return _Block(basis, inverse, rows, np.empty(0, dtype=np.int64), smallest, dropped)
 
 
 def _count(sizes: NDArray[Any], tol: float) -> int:
     return int(np.count_nonzero(sizes > tol * sizes[0])) if len(sizes) else 0
 
 
-def _ratios(first: float, smallest: float, dropped: float) -> tuple[float, float]:
-    return (smallest / first, dropped / first) if first > 0 else (1.0, 0.0)
-
-
-@njit(cache=True)
-def exchange(W, tol, keep):  # type: ignore[no-untyped-def]
-    """Exchange pivot rows and columns of w = W x in place (Gauss-Jordan with full pivoting, Stiefel's form).
-
-    Afterwards row p of W, exchanged with column q, gives x_q from the exchanged w and the remaining x: W
-    holds C = −J_d⁻¹ J_i and J_d⁻¹ without extra storage. Ties go to the first row and column. Returns the
-    rank, the pivot rows and columns in order, and the first, the smallest accepted and the largest rejected
-    pivot.
-    """
-    m, n = W.shape
-    size = min(m, n)
-    rows = np.empty(size, np.int64)
-    columns = np.empty(size, np.int64)
-    row_free = np.ones(m, np.bool_)
-    column_free = np.ones(n, np.bool_)
-    first = 0.0
-    smallest = 0.0
-    dropped = 0.0
-    rank = 0
-    for step in range(size + 1):
-        best = best_keep = 0.0
-        p = q = pk = qk = -1
-        for i in range(m):
-            if row_free[i]:
-                for j in range(n):
-                    if column_free[j]:
-                        a = abs(W[i, j])
-                        if keep[j]:
-                            if a > best_keep:
-                                best_keep, pk, qk = a, i, j
-                        elif a > best:
-                            best, p, q = a, i, j
-        if best < 1e-3 * best_keep:
-            best, p, q = best_keep, pk, qk
-        if step == 0:
-            first = best
-        if best <= tol * first or best == 0.0 or step == size:
-            dropped = best
-            break
-        smallest = best if step == 0 else min(smallest, best)
-        w = W[p, q]
-        for j in range(n):
-            if j != q:
-                W[p, j] /= -w
-        for i in range(m):
-            if i != p and W[i, q] != 0.0:
-                a = W[i, q]
-                for j in range(n):
-                    if j != q:
-                        W[i, j] += a * W[p, j]
-                W[i, q] = a / w
-        W[p, q] = 1.0 / w
-        row_free[p] = False
-        column_free[q] = False
-        rows[rank] = p
-        columns[rank] = q
-        rank += 1
-    return rank, rows, columns, first, smallest, dropped
-
-
-@njit(cache=True)
-def _exchange_components(indptr, indices, data, row_start, rows, column_start, columns, keep, tol):  # type: ignore[no-untyped-def]
-    """Exchange every component; triplets of C and of the inverse, pivot column of each row (or −1)."""
-    count_c = 0
-    count_s = 0
-    for c in range(len(row_start) - 1):
-        m = row_start[c + 1] - row_start[c]
-        n = column_start[c + 1] - column_start[c]
-        count_c += min(m, n) * n
-        count_s += min(m, n) ** 2
-    c_i = np.empty(count_c, np.int64)
-    c_j = np.empty(count_c, np.int64)
-    c_x = np.empty(count_c, np.float64)
-    s_i = np.empty(count_s, np.int64)
-    s_j = np.empty(count_s, np.int64)
-    s_x = np.empty(count_s, np.float64)
-    column_of_row = np.full(len(indptr) - 1, -1, np.int64)
-    local = np.empty(len(keep), np.int64)
-    smallest = 1.0
-    dropped = 0.0
-    nc = 0
-    ns = 0
-    for c in range(len(row_start) - 1):
-        r = rows[row_start[c] : row_start[c + 1]]
-        col = columns[column_start[c] : column_start[c + 1]]
-        for k in range(len(col)):
-            local[col[k]] = k
-        W = np.zeros((len(r), len(col)))
-        for k in range(len(r)):
-            for e in range(indptr[r[k]], indptr[r[k] + 1]):
-                W[k, local[indices[e]]] = data[e]
-        rank, p, q, first, least, rest = exchange(W, tol, keep[col])
-        smallest = min(smallest, least / first)
-        dropped = max(dropped, rest / first)
-        free = np.ones(len(col), np.bool_)
-        for k in range(rank):
-            free[q[k]] = False
-        for k in range(rank):
-            column_of_row[r[p[k]]] = col[q[k]]
-            largest = 0.0
-            for j in range(len(col)):
-                if free[j]:
-                    largest = max(largest, abs(W[p[k], j]))
-            for j in range(len(col)):
-                # residues of cancellation are not coefficients: they would only spoil the sparsity
-                if free[j] and abs(W[p[k], j]) > 1e-14 * max(largest, 1e-14):
-                    c_i[nc] = col[q[k]]
-                    c_j[nc] = col[j]
-                    c_x[nc] = W[p[k], j]
-                    nc += 1
-            for j in range(rank):
-                if W[p[k], q[j]] != 0.0:
-                    s_i[ns] = col[q[k]]
-                    s_j[ns] = r[p[j]]
-                    s_x[ns] = W[p[k], q[j]]
-                    ns += 1
-    return c_i[:nc], c_j[:nc], c_x[:nc], s_i[:ns], s_j[:ns], s_x[:ns], column_of_row, smallest, dropped
-
-
-def _sparse_partition(
-    J: Any, scaled: Any, scale: FloatArray, tol: float, keep: NDArray[np.bool_]
-) -> NullSpace:
+def _sparse_partition(J: Any, scaled: Any, scale: FloatArray, tol: float, keep: NDArray[np.bool_]) -> NullSpace:
     m, n = J.shape
-    row_start, rows, column_start, columns = _component_arrays(scaled)
-    c_i, c_j, c_x, s_i, s_j, s_x, column_of_row, smallest, dropped = _exchange_components(
+    scaled, rounds, thinned = thin_out(scaled, tol, keep)
+    row_start, rows, column_start, columns = component_arrays(scaled)
+    check_sizes(row_start, column_start)
+    c_i, c_j, c_x, s_i, s_j, s_x, column_of_row, smallest, dropped = exchange_components(
         scaled.indptr.astype(np.int64), scaled.indices.astype(np.int64), scaled.data,
         row_start, rows, column_start, columns, keep, tol,
     )  # fmt: skip
+    for r in rounds:
+        column_of_row[r.rows] = r.columns
     free = np.ones(n, dtype=bool)
     free[column_of_row[column_of_row >= 0]] = False
     independent = np.flatnonzero(free)
     place = np.cumsum(free) - 1
     i, j = np.concatenate([independent, c_i]), np.concatenate([np.arange(len(independent)), place[c_j]])
     A = sp.csr_array((np.concatenate([np.ones(len(independent)), c_x]), (i, j)), shape=(n, len(independent)))
-    inverse = sp.csr_array((s_x * scale[s_j], (s_i, s_j)), shape=(n, m))
+    for r in reversed(rounds):
+        followers = sp.csr_array(
+            (np.ones(len(r.columns)), (r.columns, np.arange(len(r.columns)))), shape=(n, len(r.columns))
+        )
+        A = A - followers @ (r.E @ A)
+    inverse: Any = sp.csr_array((s_x, (s_i, s_j)), shape=(n, m))
+    inverse = RoundsInverse(rounds, inverse, scale) if rounds else inverse @ sp.diags_array(scale)
     return NullSpace(
         J=J,
         A=A,
@@ -367,44 +260,8 @@ def _sparse_partition(
         method="partition",
         tolerance=tol,
         smallest_kept=smallest,
-        largest_dropped=dropped,
+        largest_dropped=max(dropped, thinned),
     )
-
-
-def _component_arrays(J: Any) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Connected components of the graph of rows and columns, as (start, members) of rows and of columns."""
-    m, n = J.shape
-    row, column = J.nonzero()
-    graph = sp.coo_array((np.ones(len(row), dtype=np.int8), (row, m + column)), shape=(m + n, m + n))
-    count, label = connected_components(graph, directed=False)
-    nonempty = np.zeros(count, dtype=bool)
-    nonempty[label[row]] = True
-    place = np.where(nonempty, np.cumsum(nonempty) - 1, -1)
-    count = int(nonempty.sum())
-    row_start, rows = _grouped(place[label[:m]], count)
-    column_start, columns = _grouped(place[label[m:]], count)
-    sizes = np.diff(row_start) * np.diff(column_start)
-    if np.max(sizes, initial=0) > BLOCK_LIMIT:
-        k = int(np.argmax(sizes))
-        raise ProjectionError(
-            f"{np.diff(row_start)[k]} constraint rows are coupled through {np.diff(column_start)[k]} "
-            "coordinates: too many for one dense elimination. Use bordered solves (Lagrange rows), "
-            "or constrain fewer coordinates."
-        )
-    return row_start, rows, column_start, columns
-
-
-def components(J: Any) -> list[tuple[IntArray, IntArray]]:
-    """Rows and columns of each connected component of a sparse matrix; zero ones belong to none."""
-    row_start, rows, column_start, columns = _component_arrays(J)
-    cut_rows, cut_columns = np.split(rows, row_start[1:-1]), np.split(columns, column_start[1:-1])
-    return list(zip(cut_rows, cut_columns, strict=True)) if len(rows) else []
-
-
-def _grouped(label: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    members = np.argsort(label, kind="stable")
-    start = np.searchsorted(label[members], np.arange(count + 1))
-    return (start - start[0]).astype(np.int64), members[start[0] :].astype(np.int64)
 
 
 def _dense(J: Any, rows: IntArray, columns: IntArray) -> FloatArray:
