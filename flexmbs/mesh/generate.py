@@ -26,8 +26,8 @@ SOLID = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15", "
 
 def line(start: ArrayLike, end: ArrayLike, divisions: int, cell: str = "line") -> MeshData:
     """A straight line of equal cells, with node sets start and end."""
-    _check_cell(cell, ("line", "line3"), "line")
-    count = _divisions(divisions, 1, "line")[0]
+    check_cell(cell, ("line", "line3"), "line")
+    count = counts(divisions, 1, "line")[0]
     a, b = (np.pad(np.asarray(p, dtype=float), (0, 3 - np.size(p))) for p in (start, end))
     if np.array_equal(a, b):
         raise MeshError(f"line: start and end are the same point {a}; a line needs a length.")
@@ -45,12 +45,11 @@ def rectangle(
     origin: Sequence[float] = (0.0, 0.0),
 ) -> MeshData:
     """A rectangle in the plane z = 0 with face sets x0, x1, y0, y1 (the faces of plane cells are edges)."""
-    _check_cell(cell, PLANE, "rectangle")
+    check_cell(cell, PLANE, "rectangle")
     lengths = _lengths(size, 2, "rectangle")
-    points, quads, sides = grid(_divisions(divisions, 2, "rectangle"))
+    points, cells, sides = grid(counts(divisions, 2, "rectangle"))
     xy = np.asarray(origin, dtype=float)[:2] + points * lengths
-    data = _data(np.column_stack([xy, np.zeros(len(xy))]), "quad", quads, sides, "rectangle")
-    return in_cells(data, cell)
+    return in_cells(quads(xy, cells, sides, "rectangle"), cell)
 
 
 def box(
@@ -60,9 +59,9 @@ def box(
     origin: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> MeshData:
     """A box with face sets x0, x1, y0, y1, z0, z1; 6 tetrahedra, 2 wedges or 6 pyramids fill each brick."""
-    _check_cell(cell, SOLID, "box")
+    check_cell(cell, SOLID, "box")
     lengths = _lengths(size, 3, "box")
-    points, bricks, sides = grid(_divisions(divisions, 3, "box"))
+    points, bricks, sides = grid(counts(divisions, 3, "box"))
     data = _data(np.asarray(origin, dtype=float) + points * lengths, "hexahedron", bricks, sides, "box")
     return in_cells(data, cell)
 
@@ -77,9 +76,7 @@ def grid(divisions: Sequence[int]) -> tuple[Array, Index, dict[str, Index]]:
     numbers = np.arange(len(points)).reshape([n + 1 for n in divisions])
     shape = "quad" if len(divisions) == 2 else "hexahedron"
     steps = ((CELLS[shape].points + 1) / 2).astype(int)
-    corners = [
-        numbers[tuple(slice(s, s + n) for s, n in zip(step, divisions, strict=True))] for step in steps
-    ]
+    corners = [numbers[tuple(slice(s, s + n) for s, n in zip(step, divisions, strict=True))] for step in steps]
     cells = np.stack([c.ravel() for c in corners], axis=1)
     places = np.arange(len(cells)).reshape(divisions)
     sides = {}
@@ -97,18 +94,25 @@ def in_cells(data: MeshData, cell: str) -> MeshData:
     return to_quadratic(split) if CELLS[cell].order == 2 else split
 
 
+def quads(xy: Array, cells: Index, faces: dict[str, Index], name: str) -> MeshData:
+    """A plane mesh of quads."""
+    return _data(np.column_stack([xy, np.zeros(len(xy))]), "quad", cells, faces, name)
+
+
 def _data(points: Array, kind: str, cells: Index, faces: dict[str, Index], name: str) -> MeshData:
     return MeshData(
         points=points, cells=[CellBlock(kind, cells)], node_sets={}, cell_sets={}, face_sets=faces, name=name
     )
 
 
-def _check_cell(cell: str, known: Sequence[str], name: str) -> None:
+def check_cell(cell: str, known: Sequence[str], name: str) -> None:
+    """Refuse a cell type that the shape cannot be made of."""
     if cell not in known:
         raise MeshError(f"{name}: cannot be made of {cell!r} cells; choose one of {', '.join(known)}.")
 
 
-def _divisions(given: int | Sequence[int], count: int, name: str) -> list[int]:
+def counts(given: int | Sequence[int], count: int, name: str) -> list[int]:
+    """Divisions as whole numbers, one per direction."""
     numbers = [given] * count if isinstance(given, int | np.integer) else list(given)
     if len(numbers) != count or any(int(n) != n or n < 1 for n in numbers):
         raise MeshError(f"{name}: divisions must be {count} whole numbers of at least 1, not {given!r}.")

@@ -1,31 +1,27 @@
-"""Mesh: points, cells and named sets of nodes, of cells and of faces. Immutable; every edit gives a new mesh."""
+"""Mesh: points, cells and named sets; reading, making, checking and editing. Every edit gives a new mesh."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from os import PathLike
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MeshError
-from flexmbs.mesh import generate
-from flexmbs.mesh.cells import CELLS
-from flexmbs.mesh.integrals import face_weights
+from flexmbs.mesh import check, circular, edit, generate, move, order, refine, split
+from flexmbs.mesh.check import Problem
+from flexmbs.mesh.data import MeshData
+from flexmbs.mesh.quality import Quality, quality
 from flexmbs.mesh.read import read
-from flexmbs.mesh.topology import CellBlock, block_starts, boundary_faces, group_faces
+from flexmbs.mesh.sets import MeshSets, Which
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-Which = str | ArrayLike | Sequence[str]  # a set name, node numbers, or several names
 
 
-class Mesh:
-    """Points, cell blocks and named sets of one part.
+class Mesh(MeshSets):
+    """Points, cell blocks and named sets of one part. Immutable: every edit gives a new mesh.
 
     Parameters
     ----------
@@ -36,33 +32,6 @@ class Mesh:
     face_sets : (count, 2) arrays of (cell number, local face) by name; faces of plane cells are their edges.
     name : what messages call this mesh, e.g. the file it was read from.
     """
-
-    def __init__(
-        self,
-        points: ArrayLike,
-        cells: Iterable[CellBlock | tuple[str, ArrayLike]],
-        node_sets: Mapping[str, ArrayLike] | None = None,
-        cell_sets: Mapping[str, ArrayLike] | None = None,
-        face_sets: Mapping[str, ArrayLike] | None = None,
-        name: str = "mesh",
-    ) -> None:
-        self.name = name
-        self.points: Array = _frozen(_points(points, name))
-        self.cells: tuple[CellBlock, ...] = tuple(self._block(c) for c in cells)
-        self._check_dimensions()
-        self.node_sets: Mapping[str, Index] = self._sets(node_sets, "node", len(self.points))
-        self.cell_sets: Mapping[str, Index] = self._sets(cell_sets, "cell", self.n_cells)
-        self.face_sets: Mapping[str, Index] = self._faces(face_sets)
-        self._sealed = True
-
-    def __setattr__(self, key: str, value: Any) -> None:
-        if getattr(self, "_sealed", False):
-            raise AttributeError(f"a Mesh cannot be changed ({key}); its edits return a new mesh")
-        object.__setattr__(self, key, value)
-
-    def __repr__(self) -> str:
-        cells = ", ".join(f"{len(b)} {b.type}" for b in self.cells)
-        return f"<Mesh {self.name!r}: {self.n_nodes} nodes, {cells}, sets {', '.join(self.sets) or 'none'}>"
 
     # ---- reading and making -------------------------------------------------------------------------------
 
@@ -102,267 +71,166 @@ class Mesh:
         """A box with face sets ``x0 x1 y0 y1 z0 z1``; any solid cell (6 tetrahedra or pyramids per brick)."""
         return cls(**generate.box(size, divisions, cell, origin))
 
-    # ---- sizes --------------------------------------------------------------------------------------------
+    @classmethod
+    def disc(cls, radius: float, divisions: Sequence[int] = (16, 2), cell: str = "quad") -> Mesh:
+        """A disc about the origin with face set ``outer``; divisions around (in fours) and through."""
+        return cls(**circular.disc(radius, divisions, cell))
 
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.points)
+    @classmethod
+    def ring(cls, inner: float, outer: float, divisions: Sequence[int] = (16, 2), cell: str = "quad") -> Mesh:
+        """A ring about the origin with face sets ``inner outer``; divisions around and through."""
+        return cls(**circular.ring(inner, outer, divisions, cell))
 
-    @property
-    def n_cells(self) -> int:
-        """Number of cells in all blocks."""
-        return sum(len(b) for b in self.cells)
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float,
+        length: float,
+        divisions: Sequence[int] = (16, 2, 8),
+        axis: str = "z",
+        cell: str = "hexahedron",
+    ) -> Mesh:
+        """A cylinder from the origin along an axis with face sets ``start end outer``; any solid cell.
 
-    @property
-    def dimension(self) -> int:
-        """Topological dimension of the cells: 3 for solids, 2 for plane meshes, 1 for lines, 0 for points."""
-        return max((CELLS[b.type].dimension for b in self.cells), default=0)
-
-    @property
-    def dofs_per_node(self) -> int:
-        """Coordinates per node: 3 for solids (and points), 2 for plane meshes, 6 for lines read as beams."""
-        return {0: 3, 1: 6, 2: 2, 3: 3}[self.dimension]
-
-    @cached_property
-    def size(self) -> float:
-        """Length of the diagonal of the bounding box: the scale of tolerances."""
-        return float(np.linalg.norm(np.ptp(self.points, axis=0))) if self.n_nodes else 0.0
-
-    # ---- sets ---------------------------------------------------------------------------------------------
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """Names of all sets, of whatever kind."""
-        return tuple(dict.fromkeys([*self.face_sets, *self.node_sets, *self.cell_sets]))
-
-    def nodes(self, which: Which = "all") -> Index:
-        """Sorted node numbers of a set of any kind, of several sets, or of the numbers given; ``"all"`` for all."""
-        if isinstance(which, str):
-            if which in self.node_sets:
-                return self.node_sets[which]
-            if which in self.face_sets:
-                return _unique([nodes for _, nodes in group_faces(self.cells, self.face_sets[which])])
-            if which in self.cell_sets:
-                return _unique(self._nodes_of_cells(self.cell_sets[which]))
-            if which == "all":
-                return np.arange(self.n_nodes)
-            raise MeshError(self._unknown(which, self.sets))
-        items = list(which) if isinstance(which, Sequence) else which
-        if isinstance(items, list) and items and all(isinstance(i, str) for i in items):
-            return _unique([self.nodes(i) for i in items])
-        return self._numbers(items, "node", self.n_nodes)
-
-    def faces(self, which: Which) -> Index:
-        """(cell, local face) pairs of a set; for nodes: the boundary faces all of whose nodes are given."""
-        if isinstance(which, str) and which in self.face_sets:
-            return self.face_sets[which]
-        inside = np.zeros(self.n_nodes, dtype=bool)
-        inside[self.nodes(which)] = True
-        starts = block_starts(self.cells)
-        pairs = self.boundary
-        keep = np.zeros(len(pairs), dtype=bool)
-        for block, start, stop in zip(self.cells, starts[:-1], starts[1:], strict=True):
-            for local, face in enumerate(CELLS[block.type].faces):
-                mine = np.flatnonzero((pairs[:, 0] >= start) & (pairs[:, 0] < stop) & (pairs[:, 1] == local))
-                keep[mine] = inside[block.nodes[pairs[mine, 0] - start][:, face]].all(axis=1)
-        if not keep.any():
-            raise MeshError(
-                f"{self.name}: {_described(which)} holds no boundary face (all nodes of a face must be in it). "
-                "Loads on faces need a set of faces; a load on nodes is a Force."
-            )
-        return pairs[keep]
-
-    def cell_numbers(self, which: Which = "all") -> Index:
-        """Sorted cell numbers of a cell set, of several, or of the numbers given."""
-        if isinstance(which, str):
-            if which in self.cell_sets:
-                return self.cell_sets[which]
-            if which == "all":
-                return np.arange(self.n_cells)
-            hint = self._unknown(which, tuple(self.cell_sets), kind="cell set")
-            if which in self.sets:
-                hint += f" ({which!r} is a set of nodes or faces.)"
-            raise MeshError(hint)
-        items = list(which) if isinstance(which, Sequence) else which
-        if isinstance(items, list) and items and all(isinstance(i, str) for i in items):
-            return _unique([self.cell_numbers(i) for i in items])
-        return self._numbers(items, "cell", self.n_cells)
-
-    def weights(self, which: Which) -> Array:
-        """Shares of the nodes of a set in its area, in the order of ``nodes(which)``, summing to 1.
-
-        The share is ∫φ_a dA, so that weighted sums are exact area means of what the cells interpolate (corner
-        nodes of quadratic faces then count nothing, or less). Sets that are no surface share equally.
+        Divisions around (in fours), through the layers about the square core, along.
         """
-        nodes = self.nodes(which)
-        equal = np.full(len(nodes), 1.0 / max(len(nodes), 1))
-        try:
-            pairs = self.faces(which)
-        except MeshError:
-            return equal
-        totals = face_weights(self.points, group_faces(self.cells, pairs))
-        if not np.all(np.isin(nodes, _unique([n for _, n in group_faces(self.cells, pairs)]))):
-            return equal
-        chosen: Array = totals[nodes]
-        return chosen / chosen.sum()
+        return cls(**circular.cylinder(radius, length, divisions, axis, cell))
 
-    @cached_property
-    def boundary(self) -> Index:
-        """(cell, local face) pairs of all boundary faces."""
-        return boundary_faces(self.cells)
+    @classmethod
+    def tube(
+        cls,
+        inner: float,
+        outer: float,
+        length: float,
+        divisions: Sequence[int] = (16, 2, 8),
+        axis: str = "z",
+        cell: str = "hexahedron",
+    ) -> Mesh:
+        """A tube from the origin along an axis with face sets ``start end inner outer``; any solid cell.
 
-    def with_nodes(self, name: str, which: Which | Callable[..., Any]) -> Mesh:
-        """The same mesh with one more node set; ``which`` may be a predicate as for ``nodes_where``."""
-        nodes = self.nodes_where(which) if callable(which) else self.nodes(which)
-        return self.replace(node_sets={**self.node_sets, name: nodes})
+        Divisions around, through the wall, along.
+        """
+        return cls(**circular.tube(inner, outer, length, divisions, axis, cell))
 
-    def with_faces(self, name: str, which: Which | Callable[..., Any]) -> Mesh:
-        """The same mesh with one more face set: the boundary faces whose nodes all are in ``which``."""
-        nodes = self.nodes_where(which) if callable(which) else which
-        return self.replace(face_sets={**self.face_sets, name: self.faces(nodes)})
+    # ---- changing cells -----------------------------------------------------------------------------------
 
-    def with_cells(self, name: str, which: Which) -> Mesh:
-        """The same mesh with one more cell set."""
-        return self.replace(cell_sets={**self.cell_sets, name: self.cell_numbers(which)})
+    @property
+    def data(self) -> MeshData:
+        """The constructor's arguments as a dictionary."""
+        return MeshData(
+            points=self.points,
+            cells=list(self.cells),
+            node_sets=dict(self.node_sets),
+            cell_sets=dict(self.cell_sets),
+            face_sets=dict(self.face_sets),
+            name=self.name,
+        )
 
-    def replace(self, **changes: Any) -> Mesh:
-        """The same mesh with some of its constructor's arguments replaced."""
-        fields = {
-            k: getattr(self, k) for k in ("points", "cells", "node_sets", "cell_sets", "face_sets", "name")
-        }
-        return Mesh(**{**fields, **changes})
+    def refined(self, times: int = 1) -> Mesh:
+        """Every edge halved: plane cells into 4, solids into 8 (a pyramid into 6 and 4 tetrahedra)."""
+        return Mesh(**refine.refined(self.data, times))
 
-    # ---- selecting nodes ----------------------------------------------------------------------------------
+    def to_quadratic(self) -> Mesh:
+        """A node in the middle of every edge; cells that have them keep theirs."""
+        return Mesh(**order.to_quadratic(self.data))
 
-    def nodes_where(self, predicate: Callable[..., Any]) -> Index:
-        """Nodes for which ``predicate(x, y, z)`` holds; it is called once with the three coordinate arrays."""
-        chosen = np.flatnonzero(np.broadcast_to(predicate(*self.points.T), self.n_nodes))
-        if not len(chosen):
-            low, high = self.points.min(axis=0), self.points.max(axis=0)
-            raise MeshError(f"{self.name}: no node fulfils the condition; the mesh spans {low} to {high}.")
-        return chosen
+    def to_linear(self) -> Mesh:
+        """The same cells without midside nodes."""
+        return Mesh(**order.to_linear(self.data))
 
-    # ---- inside -------------------------------------------------------------------------------------------
+    def to_simplices(self) -> Mesh:
+        """Quads into triangles, other solids into tetrahedra; neighbours are cut alike."""
+        return Mesh(**split.to_simplices(self.data))
 
-    def _block(self, given: CellBlock | tuple[str, ArrayLike]) -> CellBlock:
-        kind, nodes = (given.type, given.nodes) if isinstance(given, CellBlock) else given
-        if kind not in CELLS:
+    def oriented(self) -> Mesh:
+        """Cells that are inside out with their node order reversed."""
+        return Mesh(**move.oriented(self.data))
+
+    def straightened(self) -> Mesh:
+        """Cells curved so strongly that their Jacobian is not positive, with straight edges."""
+        bent = [p.cells for p in self.problems() if p.kind == "curved cells"]
+        return Mesh(**move.straightened(self.data, bent[0])) if bent else self
+
+    def submesh(self, which: Which) -> Mesh:
+        """The cells of a cell set, or those given, as a mesh of their own with what is theirs of the sets."""
+        return Mesh(**edit.submesh(self.data, self.cell_numbers(which)))
+
+    def without_duplicate_cells(self) -> Mesh:
+        """Every cell once."""
+        return Mesh(**edit.without_duplicate_cells(self.data))
+
+    # ---- moving points ------------------------------------------------------------------------------------
+
+    def translated(self, by: ArrayLike) -> Mesh:
+        """Points moved by a vector."""
+        return Mesh(**move.transformed(self.data, np.eye(3), by))
+
+    def rotated(self, axis: str | ArrayLike, angle: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
+        """Points turned about an axis through ``center`` by an angle in radians."""
+        return Mesh(**move.rotated(self.data, axis, angle, center))
+
+    def transformed(self, rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
+        """Points R x + t; for a reflection the cells' node order is reversed too."""
+        return Mesh(**move.transformed(self.data, rotation, translation))
+
+    def scaled(self, factor: float | ArrayLike) -> Mesh:
+        """Points times a positive factor, or times three."""
+        return Mesh(**move.scaled(self.data, factor))
+
+    def mapped(self, function: Callable[..., Any]) -> Mesh:
+        """Points ``function(x, y, z)``: called once with arrays, returns two or three coordinates.
+
+        Midside nodes move like all others, so that quadratic cells follow the curves of the map.
+        """
+        return Mesh(**move.mapped(self.data, function))
+
+    # ---- nodes --------------------------------------------------------------------------------------------
+
+    def joined(self, other: Mesh) -> Mesh:
+        """Both meshes in one, sets of the same name united; ``merged_nodes()`` then ties them."""
+        return Mesh(**edit.joined(self.data, other.data))
+
+    def merged_nodes(self, tolerance: float | None = None) -> Mesh:
+        """Nodes closer than ``tolerance`` (1e-9 of the mesh's size) made one."""
+        return Mesh(**edit.merged_nodes(self.data, tolerance))
+
+    def renumbered(self, order: ArrayLike) -> Mesh:
+        """Nodes in a new order: the new node i is the old node ``order[i]``."""
+        return Mesh(**edit.renumbered(self.data, np.asarray(order)))
+
+    def without_unattached_nodes(self) -> Mesh:
+        """The mesh without nodes that belong to no cell."""
+        return Mesh(**edit.without_unattached_nodes(self.data))
+
+    # ---- checking -----------------------------------------------------------------------------------------
+
+    def problems(self) -> list[Problem]:
+        """Everything that is wrong or suspicious, errors first; each says which cells and what to do."""
+        return check.problems(self.data)
+
+    def check(self) -> Mesh:
+        """The mesh itself, if nothing is wrong with it; otherwise the first error is raised."""
+        for problem in self.problems():
+            if problem.severity == "error":
+                raise MeshError(problem.message)
+        return self
+
+    def require_solid(self, purpose: str = "this") -> Mesh:
+        """The mesh itself if it is made of solid cells; otherwise an error that says what it is made of."""
+        if self.dimension != 3:
+            found = ", ".join(f"{len(b)} {b.type}" for b in self.cells) or "no cells"
+            what = {2: "a plane or surface mesh", 1: "a line mesh"}.get(self.dimension, "no solid")
             raise MeshError(
-                f"{self.name}: cell type {kind!r} is not known; flexmbs computes with {', '.join(CELLS)}."
+                f"{self.name} is {what} ({found}), but {purpose} needs solid cells. Mesh the volume "
+                "(in Gmsh: 3D mesh, and a physical volume if there are physical groups)."
             )
-        array = np.ascontiguousarray(nodes, dtype=np.int64).reshape(
-            -1, np.shape(nodes)[-1] if np.ndim(nodes) else 1
-        )
-        if array.shape[1] != CELLS[kind].nodes:
-            raise MeshError(
-                f"{self.name}: a {kind} has {CELLS[kind].nodes} nodes, but {array.shape[1]} are given."
-            )
-        bad = np.flatnonzero(((array < 0) | (array >= self.n_nodes)).any(axis=1))
-        if len(bad):
-            raise MeshError(
-                f"{self.name}: {kind} cell {bad[0]} names node {array[bad[0]].max()}, "
-                f"but there are {self.n_nodes} nodes (0 to {self.n_nodes - 1})."
-            )
-        return CellBlock(kind, _frozen(array))
+        return self
 
-    def _check_dimensions(self) -> None:
-        dimensions = {CELLS[b.type].dimension for b in self.cells}
-        if len(dimensions) > 1:
-            found = ", ".join(f"{len(b)} {b.type}" for b in self.cells)
-            raise MeshError(
-                f"{self.name}: cells of different dimensions are mixed ({found}). Keep those of one dimension "
-                "(Mesh.read(..., dimension=3)); boundary cells belong into face sets."
-            )
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces that share no node."""
+        return check.pieces(self.data)[0]
 
-    def _sets(self, given: Mapping[str, ArrayLike] | None, kind: str, count: int) -> Mapping[str, Index]:
-        return MappingProxyType(
-            {
-                str(name): _frozen(self._numbers(values, kind, count, name))
-                for name, values in (given or {}).items()
-            }
-        )
-
-    def _faces(self, given: Mapping[str, ArrayLike] | None) -> Mapping[str, Index]:
-        sets = {}
-        counts = np.concatenate(
-            [np.zeros(0, int), *(np.full(len(b), len(CELLS[b.type].faces)) for b in self.cells)]
-        )
-        for name, values in (given or {}).items():
-            pairs = np.asarray(values, dtype=np.int64).reshape(-1, 2)
-            good = (pairs[:, 0] >= 0) & (pairs[:, 0] < len(counts)) & (pairs[:, 1] >= 0)
-            good[good] &= pairs[good, 1] < counts[pairs[good, 0]]
-            if not good.all():
-                cell, face = pairs[~good][0]
-                raise MeshError(
-                    f"{self.name}: face set {name!r} names face {face} of cell {cell}, which does not exist."
-                )
-            sets[str(name)] = _frozen(np.unique(pairs, axis=0))
-        return MappingProxyType(sets)
-
-    def _numbers(self, values: Any, kind: str, count: int, name: str | None = None) -> Index:
-        array = np.asarray(values)
-        where = f"{kind} set {name!r}" if name else f"the {kind}s given"
-        if array.dtype == bool:
-            if array.shape != (count,):
-                raise MeshError(f"{self.name}: {where}: a mask of {array.shape} for {count} {kind}s.")
-            array = np.flatnonzero(array)
-        if array.size and not np.issubdtype(array.dtype, np.integer):
-            raise MeshError(f"{self.name}: {where}: {kind} numbers must be integers, not {array.dtype}.")
-        numbers = np.unique(array.astype(np.int64))
-        if len(numbers) and (numbers[0] < 0 or numbers[-1] >= count):
-            wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
-            raise MeshError(
-                f"{self.name}: {where}: {kind} {wrong} does not exist; there are {count} (from 0)."
-            )
-        return numbers
-
-    def _nodes_of_cells(self, cells: Index) -> list[Index]:
-        starts = block_starts(self.cells)
-        return [
-            block.nodes[cells[(cells >= start) & (cells < stop)] - start]
-            for block, start, stop in zip(self.cells, starts[:-1], starts[1:], strict=True)
-        ]
-
-    def _unknown(self, name: str, known: Sequence[str], kind: str = "set") -> str:
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or difflib.get_close_matches(
-            name.lower(), [k.lower() for k in known], n=3, cutoff=0.5
-        )
-        advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        there = (
-            f"It has {', '.join(map(repr, known))}."
-            if known
-            else f"It has no {kind}s; add one with with_nodes()."
-        )
-        return f"{self.name}: no {kind} {name!r}. {advice} {there}".replace("  ", " ")
-
-
-def _points(points: ArrayLike, name: str) -> Array:
-    array = np.array(points, dtype=float)
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise MeshError(f"{name}: points must be an array (nodes, 3) or (nodes, 2), not {array.shape}.")
-    if array.shape[1] == 2:
-        array = np.column_stack([array, np.zeros(len(array))])
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if len(bad):
-        raise MeshError(
-            f"{name}: {len(bad)} nodes have coordinates that are not numbers, the first is node {bad[0]}: {array[bad[0]]}."
-        )
-    return array
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array = np.ascontiguousarray(array)
-    if array.flags.writeable:
-        array = array.copy() if array.base is not None else array
-        array.setflags(write=False)
-    return array
-
-
-def _unique(parts: Iterable[Index]) -> Index:
-    flat = [np.ravel(p) for p in parts]
-    return np.unique(np.concatenate(flat)) if flat else np.zeros(0, dtype=np.int64)
-
-
-def _described(which: Any) -> str:
-    return f"set {which!r}" if isinstance(which, str) else "the nodes given"
+    def quality(self) -> Quality:
+        """Scaled Jacobian and edge ratio of every cell."""
+        return quality(self.points, self.cells)

@@ -20,9 +20,7 @@ def to_quadratic(data: MeshData) -> MeshData:
                 "Split pyramids first: mesh.to_simplices().to_quadratic()."
             )
     shapes = [CELLS[block.type].shape for block in data["cells"]]
-    return subdivide(
-        data, [Row(b, s, tuple(range(CELLS[s].corners))) for b, s in enumerate(shapes)], quadratic=True
-    )
+    return subdivide(data, [Row(b, s, tuple(range(CELLS[s].corners))) for b, s in enumerate(shapes)], quadratic=True)
 
 
 def to_linear(data: MeshData) -> MeshData:

@@ -56,9 +56,7 @@ def lattice(shape: str) -> Lattice:
     quads = tuple(f for f, kind in zip(cell.faces, cell.face_cells, strict=True) if kind == "quad")
     centre = (tuple(range(cell.corners)),) if cell.dimension > 1 else ()
     parents = (*corners, *edges, *quads, *centre)
-    points = np.array([cell.points[list(p)].mean(axis=0) for p in parents]).reshape(
-        len(parents), cell.dimension
-    )
+    points = np.array([cell.points[list(p)].mean(axis=0) for p in parents]).reshape(len(parents), cell.dimension)
     faces = tuple(frozenset(i for i, p in enumerate(parents) if set(p) <= set(f)) for f in cell.faces)
     return Lattice(points, parents, faces)
 
@@ -111,9 +109,7 @@ def subdivide(data: MeshData, rows: Sequence[Row], quadratic: bool | None = None
     )
 
 
-def _carry_faces(
-    data: MeshData, row: Row, parents: Index, children: Index, out: dict[str, list[Index]]
-) -> None:
+def _carry_faces(data: MeshData, row: Row, parents: Index, children: Index, out: dict[str, list[Index]]) -> None:
     """Add the children's faces that lie on faces of each set."""
     shape = CELLS[data["cells"][row.block].type].shape
     for local, face in enumerate(CELLS[row.shape].faces):
@@ -163,12 +159,9 @@ class _Nodes:
             if len(p) == len(between) and not (CELLS[c.type].order == 2 and len(p) == 2)
         ]
         keys = np.concatenate([k for _, _, k in asked])
-        first, inverse = _unique_rows(keys)
+        first, inverse, _ = unique_rows(keys)
         where = np.concatenate(
-            [
-                self._position(b, lattice(CELLS[self._data["cells"][b].type].shape).points[i])
-                for b, i, _ in asked
-            ]
+            [self._position(b, lattice(CELLS[self._data["cells"][b].type].shape).points[i]) for b, i, _ in asked]
         )
         numbers = self._append(where[first], keys[first])[inverse]
         offset = 0
@@ -211,7 +204,7 @@ class _Nodes:
         if not self._requests:
             return
         keys, where, existing = (np.concatenate(parts) for parts in zip(*self._requests, strict=True))
-        first, inverse = _unique_rows(keys)
+        first, inverse, _ = unique_rows(keys)
         numbers = np.full(len(first), -1, dtype=np.int64)
         np.maximum.at(numbers, inverse, existing)
         new = numbers < 0
@@ -247,11 +240,14 @@ def _mask(numbers: Index, count: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _unique_rows(rows: Index) -> tuple[Index, Index]:
-    """First occurrence of each distinct row, sorted by row, and for every row which of them it is."""
+def unique_rows(rows: Index) -> tuple[Index, Index, Index]:
+    """First occurrence of each distinct row, sorted by row; for every row which of them it is; their counts.
+
+    Several times faster than np.unique(axis=0).
+    """
     order = np.lexsort(rows.T[::-1])
     new = np.ones(len(rows), dtype=bool)
     new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
     inverse = np.empty(len(rows), dtype=np.int64)
     inverse[order] = np.cumsum(new) - 1
-    return order[new], inverse
+    return order[new], inverse, np.bincount(inverse)

@@ -1,0 +1,225 @@
+"""What can be wrong with a mesh: each problem says which cells or nodes it is about and how to cure it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from flexmbs.mesh.cells import CELLS
+from flexmbs.mesh.data import MeshData
+from flexmbs.mesh.edit import coincident_nodes, unattached_nodes
+from flexmbs.mesh.quality import jacobian_range
+from flexmbs.mesh.subdivide import unique_rows
+from flexmbs.mesh.topology import CellBlock, block_starts, face_keys
+
+Index = NDArray[np.int64]
+
+FLAT = 1e-8
+"""A Jacobian below this part of the cell's mean one counts as zero."""
+
+
+def _none() -> Index:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a mesh; an error stops ``mesh.check()``, a warning may be meant."""
+
+    kind: str
+    message: str
+    severity: Literal["error", "warning"] = "error"
+    cells: Index = field(default_factory=_none)
+    nodes: Index = field(default_factory=_none)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def problems(data: MeshData) -> list[Problem]:
+    """All problems, errors first."""
+    found = [
+        *_empty(data),
+        *_repeated_nodes(data),
+        *_bad_cells(data),
+        *_duplicate_cells(data),
+        *_crowded_faces(data),
+        *_unattached(data),
+        *_coincident(data),
+        *_pieces(data),
+    ]
+    return sorted(found, key=lambda p: p.severity)
+
+
+def listed(numbers: Index, noun: str) -> str:
+    """The numbers in words: cell 7; cells 7, 8, 9; cells 7, 8, 9, 10, 11 and 12 more."""
+    shown = ", ".join(str(n) for n in numbers[:5])
+    more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {shown}{more}"
+
+
+def _empty(data: MeshData) -> list[Problem]:
+    if any(len(b) for b in data["cells"]):
+        return []
+    return [Problem("empty", f"{data['name']}: there are no cells. Give the mesh at least one.")]
+
+
+def _repeated_nodes(data: MeshData) -> list[Problem]:
+    cells = []
+    for block, start in zip(data["cells"], block_starts(data["cells"]), strict=False):
+        ordered = np.sort(block.nodes, axis=1)
+        cells.append(start + np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
+    bad = np.concatenate([_none(), *cells])
+    if not len(bad):
+        return []
+    return [
+        Problem(
+            "repeated nodes",
+            f"{data['name']}: {listed(bad, 'cell')} name a node twice (collapsed cells). Use cells of "
+            "the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes with a smaller tolerance.",
+            cells=bad,
+        )
+    ]
+
+
+_CURES = {
+    "inverted cells": "inside out (negative Jacobian). mesh.oriented() reverses their node order.",
+    "degenerate cells": "flat, without volume. Drop them with mesh.submesh(), or mesh again.",
+    "curved cells": (
+        "curved so strongly that the Jacobian is not positive everywhere. mesh.straightened() puts the midside "
+        "nodes of such cells in the middle of their edges; or mesh finer along the curve."
+    ),
+    "distorted cells": (
+        "distorted so strongly that the Jacobian is not positive at every corner and Gauss point. "
+        "Mesh again with better shapes."
+    ),
+}
+
+
+def _bad_cells(data: MeshData) -> list[Problem]:
+    """Cells that are inside out, flat, or so distorted that the Jacobian changes its sign."""
+    found: dict[str, list[Index]] = {kind: [_none()] for kind in _CURES}
+    for block, start in zip(data["cells"], block_starts(data["cells"]), strict=False):
+        if not len(block) or not CELLS[block.type].dimension:
+            continue
+        least, greatest, size = jacobian_range(data["points"], block)
+        flat = size <= FLAT
+        wrong = (least <= FLAT) & ~flat
+        turned = wrong & (greatest <= -FLAT)
+        curved = wrong & ~turned & _straight_is_good(data, block)
+        masks = (turned, flat, curved, wrong & ~turned & ~curved)
+        for groups, mask in zip(found.values(), masks, strict=True):
+            groups.append(start + np.flatnonzero(mask))
+    out = []
+    for kind, groups in found.items():
+        cells = np.concatenate(groups)
+        if len(cells):
+            verb = "is" if len(cells) == 1 else "are"
+            text = f"{data['name']}: {listed(cells, 'cell')} {verb} {_CURES[kind]}"
+            out.append(Problem(kind, text, cells=cells))
+    return out
+
+
+def _straight_is_good(data: MeshData, block: CellBlock) -> NDArray[np.bool_]:
+    """Whether each quadratic cell would be good with straight edges; False for linear ones."""
+    cell = CELLS[block.type]
+    if cell.order == 1:
+        return np.zeros(len(block), dtype=bool)
+    least, _, size = jacobian_range(data["points"], CellBlock(cell.shape, block.nodes[:, : cell.corners]))
+    return (least > FLAT) & (size > FLAT)
+
+
+def _duplicate_cells(data: MeshData) -> list[Problem]:
+    again = [_none()]
+    for block, start in zip(data["cells"], block_starts(data["cells"]), strict=False):
+        rows = np.sort(block.nodes, axis=1)
+        order = np.lexsort(rows.T[::-1])
+        same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+        again.append(start + np.sort(order[1:][same]))
+    bad = np.concatenate(again)
+    if not len(bad):
+        return []
+    text = (
+        f"{data['name']}: {listed(bad, 'cell')} have the same nodes as another cell, so that mass and "
+        "stiffness would count twice. mesh.without_duplicate_cells() drops the copies."
+    )
+    return [Problem("duplicate cells", text, cells=bad)]
+
+
+def _crowded_faces(data: MeshData) -> list[Problem]:
+    """Faces of more than two cells: cells overlap. Edges in plane meshes likewise."""
+    pairs, keys = face_keys(data["cells"])
+    if not len(keys):
+        return []
+    _, inverse, counts = unique_rows(keys)
+    crowded = counts[inverse] > 2
+    if not crowded.any():
+        return []
+    cells = np.unique(pairs[crowded, 0])
+    text = (
+        f"{data['name']}: {(counts > 2).sum()} faces belong to more than two cells, so that cells overlap; "
+        f"they are {listed(cells, 'cell')}. Mesh again, or drop the cells that are too many with submesh()."
+    )
+    return [Problem("overlapping cells", text, cells=cells)]
+
+
+def _unattached(data: MeshData) -> list[Problem]:
+    nodes = unattached_nodes(data)
+    if not len(nodes):
+        return []
+    verb = "belongs" if len(nodes) == 1 else "belong"
+    text = (
+        f"{data['name']}: {listed(nodes, 'node')} {verb} to no cell, so that nothing holds them. "
+        "mesh.without_unattached_nodes() drops them."
+    )
+    return [Problem("unattached nodes", text, nodes=nodes)]
+
+
+def _coincident(data: MeshData) -> list[Problem]:
+    same = coincident_nodes(data)
+    nodes = np.flatnonzero(same != np.arange(len(same)))
+    if not len(nodes):
+        return []
+    text = (
+        f"{data['name']}: {listed(nodes, 'node')} lie where another node lies (node {nodes[0]} on node "
+        f"{same[nodes[0]]}), so that the cells there are not tied. mesh.merged_nodes() ties them, "
+        "unless the gap is meant (a crack, a contact)."
+    )
+    return [Problem("coincident nodes", text, "warning", nodes=nodes)]
+
+
+def _pieces(data: MeshData) -> list[Problem]:
+    count, label = pieces(data)
+    if count < 2:
+        return []
+    sizes = np.bincount(label)
+    text = (
+        f"{data['name']}: the mesh is in {count} pieces that do not touch, of {_sizes(sizes)} cells; "
+        "each moves by itself. mesh.merged_nodes() ties pieces whose nodes fall together; submesh() takes one out."
+    )
+    return [Problem("several pieces", text, "warning", cells=np.flatnonzero(label != sizes.argmax()))]
+
+
+def _sizes(sizes: Index) -> str:
+    shown = ", ".join(str(s) for s in np.sort(sizes)[::-1][:5])
+    return shown + (f" and {len(sizes) - 5} more" if len(sizes) > 5 else "")
+
+
+def pieces(data: MeshData) -> tuple[int, Index]:
+    """Number of pieces that share no node, and which one each cell belongs to."""
+    nodes, firsts = [_none()], [_none()]
+    for block in data["cells"]:
+        nodes.append(block.nodes[:, 1:].ravel())
+        firsts.append(np.repeat(block.nodes[:, 0], block.nodes.shape[1] - 1))
+    a, b = np.concatenate(firsts), np.concatenate(nodes)
+    count = len(data["points"])
+    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(count, count))
+    _, label = connected_components(graph, directed=False)
+    mine = np.concatenate([_none(), *(label[block.nodes[:, 0]] for block in data["cells"])])
+    found, number = np.unique(mine, return_inverse=True)
+    return len(found), np.asarray(number, dtype=np.int64)
