@@ -54,9 +54,7 @@ def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -
     new_node = np.where(attached, np.cumsum(attached) - 1, -1)
 
     node_groups = {key: [nodes] for key, nodes in contents.node_groups.items()}
-    face_sets = {
-        key: [np.column_stack([new_number[p[:, 0]], p[:, 1]])] for key, p in contents.face_groups.items()
-    }
+    face_sets = {key: [np.column_stack([new_number[p[:, 0]], p[:, 1]])] for key, p in contents.face_groups.items()}
     cell_sets = {}
     for key, members in contents.cell_groups.items():
         cell_sets[key] = new_number[members]
@@ -66,9 +64,7 @@ def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -
     return {
         "points": contents.points[attached],
         "cells": [CellBlock(b.type, new_node[b.nodes]) for b in cells],
-        "node_sets": _tidy(
-            {k: new_node[np.concatenate(v)] for k, v in node_groups.items() if v}, "node", name
-        ),
+        "node_sets": _tidy({k: new_node[np.concatenate(v)] for k, v in node_groups.items() if v}, "node", name),
         "cell_sets": _tidy(cell_sets, "cell", name),
         "face_sets": _tidy({k: np.concatenate(v) for k, v in face_sets.items()}, "face", name),
         "name": name,
@@ -96,9 +92,7 @@ def _chosen_dimension(
     if asked is None:
         return int(dimensions.max())
     if asked not in dimensions:
-        raise MeshError(
-            f"{name}: there are no cells of dimension {asked}; the file holds {_counted(blocks)}."
-        )
+        raise MeshError(f"{name}: there are no cells of dimension {asked}; the file holds {_counted(blocks)}.")
     return asked
 
 
@@ -124,9 +118,7 @@ def _kept_cells(blocks: Sequence[tuple[str, Index]], top: int, name: str) -> tup
 def _unknown_cell(kind: str, count: int, name: str) -> str:
     advice = "Export the mesh with linear or quadratic cells."
     if kind.startswith("pyramid"):
-        advice = (
-            "Quadratic pyramids are not available: mesh with linear cells, or with tetrahedra only (tetra10)."
-        )
+        advice = "Quadratic pyramids are not available: mesh with linear cells, or with tetrahedra only (tetra10)."
     return f"{name}: {count} cells of type {kind!r}; flexmbs computes with {', '.join(CELLS)}. {advice}"
 
 

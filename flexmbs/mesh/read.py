@@ -10,7 +10,7 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import gmsh, through_meshio
+from flexmbs.mesh.formats import abaqus, gmsh, through_meshio
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.normalise import mesh_data
 
@@ -55,6 +55,8 @@ def _contents(path: Path) -> FileContents:
         )
     if suffix == ".msh":
         return through_meshio.read(path, "ansys") if _starts(path, b"(") else gmsh.read(path)
+    if suffix == ".inp":
+        return abaqus.read(path)
     return through_meshio.read(path, known[suffix][0])
 
 
@@ -69,11 +71,7 @@ def _check_size(data: MeshData, path: Path) -> None:
         return
     size = float(np.linalg.norm(np.ptp(points, axis=0)))
     if not SMALLEST <= size <= LARGEST:
-        advice = (
-            "scale=1e-3 reads a file in millimetres"
-            if size > LARGEST
-            else "scale= multiplies the coordinates"
-        )
+        advice = "scale=1e-3 reads a file in millimetres" if size > LARGEST else "scale= multiplies the coordinates"
         warnings.warn(
             f"{path}: the part is {size:.3g} m across. Lengths are metres; {advice}.",
             MeshWarning,

@@ -49,9 +49,7 @@ ORDERS = {
         "hexahedron20",
         [(0, 1), (0, 3), (0, 4), (1, 2), (1, 5), (2, 3), (2, 6), (3, 7), (4, 5), (4, 7), (5, 6), (6, 7)],
     ),
-    "wedge15": midside_order(
-        "wedge15", [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (3, 5), (4, 5)]
-    ),
+    "wedge15": midside_order("wedge15", [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (3, 5), (4, 5)]),
     "quad8": list(range(8)),
 }
 
@@ -70,7 +68,7 @@ def read(path: Path) -> FileContents:
         raise file.error("is partitioned; save it unpartitioned (Mesh → Delete → Partitions)")
     if "Nodes" not in file.sections or "Elements" not in file.sections:
         raise file.error(
-            f"has no $Nodes or no $Elements (found: {', '.join(file.sections) or 'nothing'}); mesh first, then save"
+            f"has no $Nodes or no $Elements (found: {', '.join(file.sections) or 'nothing'}); mesh, then save"
         )
     names = _names(file)
     if file.version == 2:
@@ -104,9 +102,7 @@ class _File:
             raise self.error("does not begin with $MeshFormat; it is no Gmsh file of version 2 or later")
         self.label = header[1].decode()
         # Gmsh calls 4.0, which was short-lived and differs, "4"; "2" and "2.1" are laid out as 2.2.
-        self.version = (
-            0 if self.label in ("4", "4.0") else int(self.label[0]) if self.label[0].isdigit() else 0
-        )
+        self.version = 0 if self.label in ("4", "4.0") else int(self.label[0]) if self.label[0].isdigit() else 0
         self.binary = header[2] == b"1"
         self.order = "<"
         if self.binary and self.data[header.end() : header.end() + 4] == b"\0\0\0\1":
@@ -211,9 +207,7 @@ class _Numbers:
 
     def _check(self, more: int, available: int) -> None:
         if more < 0 or self.at + more > available:
-            raise self.file.error(
-                f"has fewer numbers in ${self.name} than announced; it is truncated, export it again"
-            )
+            raise self.file.error(f"has fewer numbers in ${self.name} than announced; it is truncated, export it again")
 
 
 def _names(file: _File) -> dict[tuple[int, int], str]:
@@ -306,9 +300,7 @@ def _elements2(file: _File, names: dict[tuple[int, int], str]) -> tuple[list[tup
     at = done = 0
     while done < count:
         if at + 3 > len(values):
-            raise file.error(
-                f"announces {count} cells but ends after {done}; it is truncated, export it again"
-            )
+            raise file.error(f"announces {count} cells but ends after {done}; it is truncated, export it again")
         rows, code, tags, at = _run(file, values, at, count - done)
         done += len(rows)
         physical = np.abs(rows[:, :1]) if tags else np.zeros((len(rows), 1), np.int64)
@@ -364,6 +356,4 @@ def _run(file: _File, values: Index, at: int, most: int) -> tuple[Index, int, in
 
 
 def _dimension(kind: str) -> int:
-    return {"vertex": 0, "line": 1, "line3": 1, "triangle": 2, "triangle6": 2, "quad": 2, "quad8": 2}.get(
-        kind, 3
-    )
+    return {"vertex": 0, "line": 1, "line3": 1, "triangle": 2, "triangle6": 2, "quad": 2, "quad8": 2}.get(kind, 3)

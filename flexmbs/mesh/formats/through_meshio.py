@@ -52,9 +52,7 @@ def read(path: Path, file_format: str) -> FileContents:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
             mesh = meshio._helpers.reader_map[file_format](str(path))
     except ImportError as error:
-        raise MeshError(
-            f"{path}: reading {file_format} files needs the package {error.name!r}; install it."
-        ) from error
+        raise MeshError(f"{path}: reading {file_format} files needs the package {error.name!r}; install it.") from error
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{said.getvalue()} {error}".split()) or type(error).__name__
         raise MeshError(

@@ -10,6 +10,7 @@ The part is a box of 2 × 1 × 1 m cut at x = 1: volumes ``left`` and ``right``,
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import gmsh
@@ -49,6 +50,24 @@ def box(order: int = 1, cells: str = "tetra", *, size: float = 0.5, serendipity:
     gmsh.model.mesh.generate(3)
 
 
+def mixed() -> None:
+    """Bricks on the left, tetrahedra on the right, pyramids between them."""
+    gmsh.clear()
+    gmsh.model.add("mixed")
+    gmsh.option.setNumber("Mesh.ElementOrder", 1)
+    occ = gmsh.model.occ
+    occ.fragment([(3, occ.addBox(0, 0, 0, 1, 1, 1))], [(3, occ.addBox(1, 0, 0, 1, 1, 1))])
+    occ.synchronize()
+    for curve in found(1, 0, 0, 0, 1, 1, 1):
+        gmsh.model.mesh.setTransfiniteCurve(curve, 3)
+    for surface in found(2, 0, 0, 0, 1, 1, 1):
+        gmsh.model.mesh.setTransfiniteSurface(surface)
+        gmsh.model.mesh.setRecombine(2, surface)
+    gmsh.model.mesh.setTransfiniteVolume(found(3, 0, 0, 0, 1, 1, 1)[0])
+    groups()
+    gmsh.model.mesh.generate(3)
+
+
 def found(dimension: int, *bounds: float) -> list[int]:
     e = 1e-6
     low, high = [b - e for b in bounds[:3]], [b + e for b in bounds[3:]]
@@ -77,10 +96,11 @@ def write(name: str, version: float = 4.1, binary: bool = False, **options: floa
     gmsh.option.setNumber("Mesh.SaveAll", 0)
     for key, value in options.items():
         gmsh.option.setNumber(f"Mesh.{key}", value)
-    gmsh.write(str(HERE / name))
+    gmsh.write(name)
 
 
 def main() -> None:
+    os.chdir(HERE)  # some formats keep the path
     gmsh.initialize()
     gmsh.option.setNumber("General.Verbosity", 2)
     box()
@@ -91,12 +111,20 @@ def main() -> None:
     write("box_all.msh", SaveAll=1)
     write("box_parametric.msh", SaveParametric=1)
     gmsh.option.setNumber("Mesh.SaveParametric", 0)
+    for suffix in ("inp", "bdf", "vtk", "unv", "stl", "med", "mesh", "su2"):
+        write(f"box.{suffix}")
+    write("box_groups.inp", SaveGroupsOfNodes=1)
+    gmsh.option.setNumber("Mesh.SaveGroupsOfNodes", 0)
     for cells in ("tetra", "hexahedron", "wedge"):
         box(2, cells)
         write(f"{cells}_2.msh", binary=True)
         write(f"{cells}_2_22.msh", 2.2)
+        for suffix in ("inp", "bdf", "vtk", "unv", "med"):
+            write(f"{cells}_2.{suffix}")
     box(2, "hexahedron", serendipity=False)
     write("hexahedron27.msh")
+    mixed()
+    write("pyramids.msh")
     box(2, "wedge", serendipity=False)
     write("wedge18.msh")
     gmsh.finalize()
