@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from flexmbs.projection import constraints as _constraints
 from flexmbs.projection import interfaces as _interfaces
 from flexmbs.projection.intersection import intersect
 from flexmbs.projection.model import Components, NodalModel, Nodes
-from flexmbs.projection.stages import Assembler, Connectivity, Selection, Stage, frozen, stage_of
+from flexmbs.projection.stages import Assembler, Connectivity, Selection, Stage, frozen, frozen_csr, stage_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,6 +37,7 @@ class Projection:
     points: Mapping[str, IntArray]
     redundant: tuple[str | int, ...]
     _per_node: int
+    __array_ufunc__: ClassVar[None] = None  # so that P @ array is refused, not spread over the array's entries
 
     def __init__(self, matrix: Any, offset: ArrayLike | None = None) -> None:
         self._set((stage_of(matrix, offset),))
@@ -73,9 +74,7 @@ class Projection:
         product = self.stages[-1].matrix
         for stage in reversed(self.stages[:-1]):
             product = stage.apply(product) if isinstance(product, np.ndarray) else stage.matrix @ product
-        if isinstance(product, np.ndarray):
-            return frozen(product)
-        return product
+        return frozen(product) if isinstance(product, np.ndarray) else frozen_csr(product)
 
     @cached_property
     def offset(self) -> FloatArray:

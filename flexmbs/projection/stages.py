@@ -88,7 +88,7 @@ class Selection:
     def congruence(self, x: Any) -> Any:
         """Submatrix of the kept rows and columns."""
         if len(self.kept) == self.size:
-            return x
+            return x.copy()
         if not sp.issparse(x):
             return x[np.ix_(self.kept, self.kept)]
         return submatrix(sp.csr_array(x), self.kept, self._place)

@@ -38,9 +38,7 @@ def of_rank(rank: int, rows: int, columns: int, rng: np.random.Generator) -> np.
 @settings(max_examples=60, deadline=None)
 def test_maggi_holds_for_random_ranks(seed, method, kind, rank, more_rows, more_columns):
     rng = np.random.default_rng(seed)
-    J = of_rank(rank, rank + more_rows, rank + more_columns, rng) * np.exp(
-        rng.normal(size=(rank + more_rows, 1))
-    )
+    J = of_rank(rank, rank + more_rows, rank + more_columns, rng) * np.exp(rng.normal(size=(rank + more_rows, 1)))
     n = J.shape[1]
     space = null_space(kind(J), method)
     A = dense(space.A)
