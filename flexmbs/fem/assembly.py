@@ -113,7 +113,7 @@ def assembled_scalar_mass(elements: Elements) -> sp.csr_array | None:
 
 
 @njit(cache=True)
-def _add_kron(indptr, mass, small, data):  # type: ignore[no-untyped-def]
+def _add_kron(indptr, mass, small, data):
     """Add (scalar matrix) ⊗ small into the values of the matrix with full node blocks."""
     d = small.shape[0]
     for node in range(indptr.size - 1):

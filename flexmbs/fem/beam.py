@@ -202,9 +202,7 @@ class Beam(ElementBlock):
 
         Shear forces are taken from equilibrium (the slope of the moments), which holds for either theory.
         """
-        d = np.einsum(
-            "eij,ej->ei", self.transformation, displacement[self.cells].reshape(len(self.cells), 12)
-        )
+        d = np.einsum("eij,ej->ei", self.transformation, displacement[self.cells].reshape(len(self.cells), 12))
         rows = self._strains(np.array([0.0, 1.0]))
         values = [np.einsum("eqm,em->eq", row, d) for row in rows]
         out = np.zeros((len(self.cells), 2, 6))

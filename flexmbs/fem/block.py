@@ -32,9 +32,7 @@ class ElementBlock(ABC):
     points: Array
     dofs: int
     axes: int
-    rotation: Array | None = (
-        None  # (elements, 3, 3): columns are the element's axes in body axes, where they differ
-    )
+    rotation: Array | None = None  # (elements, 3, 3): columns are the element's axes in body axes, where they differ
 
     @property
     def size(self) -> int:

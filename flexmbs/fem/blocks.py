@@ -39,9 +39,7 @@ class Blocks:
         if not isinstance(other, Blocks):
             return NotImplemented
         if other.elements is not self.elements:
-            raise FlexmbsError(
-                "blocks of different Elements cannot be added; assemble each and add the matrices."
-            )
+            raise FlexmbsError("blocks of different Elements cannot be added; assemble each and add the matrices.")
         if other.kind != self.kind:
             raise FlexmbsError(f"a {self.kind} and a {other.kind} of element blocks cannot be added.")
         return replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,15 +54,20 @@ MASS_DEGREE = {
 class ContinuumTables:
     """What a continuum element of one cell type is: shape functions at its quadrature points."""
 
-    gradients: Array  # (q, a, d) for the stiffness
+    gradients: Array  # (q·d, a) for the stiffness
     internal: Array  # (q, modes, d) reference gradients of the incompatible modes
-    centre: Array  # (a, d) gradients at the centre
+    centre: Array  # (d, a) gradients at the centre
     weights: Array
     points: Array  # (q, d)
     mass_values: Array
-    mass_gradients: Array
+    mass_gradients: Array  # (q·d, a)
     mass_weights: Array
     reference_mass: Array  # ∫ φ_a φ_b over the reference cell
+
+    @property
+    def elastic(self) -> tuple[Array, Array, Array, Array]:
+        """What the kernels of stiffness and strain take."""
+        return self.gradients, self.internal, self.centre, self.weights
 
     @classmethod
     def of(cls, cell: str, incompatible: bool) -> ContinuumTables:
@@ -71,18 +77,21 @@ class ContinuumTables:
         values = shape_values(cell, mass_xi)
         d = CELLS[cell].dimension
         return cls(
-            gradients=shape_gradients(cell, xi),
+            gradients=_by_direction(shape_gradients(cell, xi)),
             internal=internal_gradients(xi) if incompatible else np.zeros((len(xi), 0, d)),
-            centre=shape_gradients(cell, np.zeros((1, d)))[0]
-            if CELLS[cell].shape != "pyramid"
-            else np.zeros((5, 3)),
+            centre=_by_direction(shape_gradients(cell, np.zeros((1, d)))),
             weights=np.array(w),
             points=np.array(xi),
             mass_values=values,
-            mass_gradients=shape_gradients(cell, mass_xi),
+            mass_gradients=_by_direction(shape_gradients(cell, mass_xi)),
             mass_weights=np.array(mass_w),
             reference_mass=np.einsum("q,qa,qb->ab", mass_w, values, values),
         )
+
+
+def _by_direction(gradients: Array) -> Array:
+    """(q, a, d) as (q·d, a)."""
+    return np.ascontiguousarray(gradients.transpose(0, 2, 1)).reshape(-1, gradients.shape[1])
 
 
 def internal_gradients(xi: Array) -> Array:
@@ -120,7 +129,8 @@ class Continuum(ScalarBlock):
     ) -> None:
         self.type, self.cells, self.points = cell, cells, points
         self.dofs = self.axes = CELLS[cell].dimension
-        self.tensors, self.law = tensors, law
+        self.law = law
+        self.terms, self.coefficients = _elastic_terms(tensors)
         self.voigt = stiffness_matrices  # (laws, 6, 3 or 6): stress (6) from in-plane or full strain
         self.density, self.thickness = density, thickness
         self.tables = ContinuumTables.of(cell, incompatible)
@@ -128,65 +138,55 @@ class Continuum(ScalarBlock):
 
     def scalar_mass(self) -> Array:
         """m_φ = ∫ρ φ_a φ_b."""
-        t = self.tables
         n = self.cells.shape[1]
         out = np.empty((len(self.cells), n, n))
-        kernels.mass_blocks(
-            self.points, self.cells, self.affine, t.reference_mass, t.mass_values, t.mass_gradients, t.mass_weights,
-            self.density * self.thickness, out,
-        )  # fmt: skip
+        kernels.mass_blocks(*self._mass_arguments, out)
         return out
 
     def add_scalar_mass(self, pattern: NodePattern, k: int, data: Array) -> None:
         """Fused evaluation and assembly of m_φ."""
-        t = self.tables
-        kernels.mass_scatter(
-            self.points, self.cells, self.affine, t.reference_mass, t.mass_values, t.mass_gradients, t.mass_weights,
-            self.density * self.thickness, pattern.indptr, pattern.positions[k], data,
-        )  # fmt: skip
+        kernels.mass_scatter(*self._mass_arguments, pattern.indptr, pattern.positions[k], data)
 
     def stiffness(self) -> Array:
         """K = ∫ Bᵀ D B, internal modes condensed."""
-        t = self.tables
         out = np.empty((len(self.cells), self.size, self.size))
-        kernels.stiffness_blocks(
-            self.points, self.cells, t.gradients, t.internal, t.centre, t.weights,
-            self.tensors, self.law, self.thickness, out,
-        )  # fmt: skip
+        kernels.stiffness_blocks(*self._elastic_arguments, self.thickness, out)
         return out
 
     def add_stiffness(self, pattern: NodePattern, k: int, scale: float, data: Array) -> None:
         """Fused evaluation and assembly of K."""
-        t = self.tables
         kernels.stiffness_scatter(
-            self.points, self.cells, t.gradients, t.internal, t.centre, t.weights, self.tensors, self.law,
-            self.thickness, pattern.indptr, pattern.positions[k], scale, data,
-        )  # fmt: skip
+            *self._elastic_arguments, self.thickness, pattern.indptr, pattern.positions[k], scale, data
+        )
+
+    @property
+    def _mass_arguments(self) -> tuple[Any, ...]:
+        t = self.tables
+        density = self.density * self.thickness
+        return (
+            *(self.points, self.cells, self.affine, t.reference_mass),
+            *(t.mass_values, t.mass_gradients, t.mass_weights, density),
+        )
+
+    @property
+    def _elastic_arguments(self) -> tuple[Any, ...]:
+        return self.points, self.cells, self.tables.elastic, self.terms, self.coefficients, self.law
 
     def geometric(self, stress: Array) -> Array:
         """K_g = (∫ g_aᵀ σ g_b dV) ⊗ I."""
-        t = self.tables
         d, n = self.dofs, self.cells.shape[1]
         tensor = np.ascontiguousarray(stress[:, :, VOIGT_INDEX[:d, :d]])
         scalar = np.empty((len(self.cells), n, n))
-        kernels.geometric_scalar(
-            self.points, self.cells, t.gradients, t.weights, tensor, self.thickness, scalar
-        )
+        kernels.geometric_scalar(self.points, self.cells, t.gradients, t.weights, tensor, self.thickness, scalar)
         return np.einsum("eab,ij->eaibj", scalar, np.eye(d)).reshape(len(scalar), self.size, self.size)
 
     def strain_state(self, displacement: Array) -> Array:
         """In-plane or full strains (elements, points, 3 or 6) at the integration points."""
-        t = self.tables
         d = self.dofs
-        gradient = np.empty((len(self.cells), len(t.weights), d, d))
-        kernels.strain_at_points(
-            self.points, self.cells, t.gradients, t.internal, t.centre, t.weights, t.gradients, t.internal,
-            self.tensors, self.law, np.ascontiguousarray(displacement), gradient,
-        )  # fmt: skip
+        gradient = np.empty((len(self.cells), len(self.tables.weights), d, d))
+        kernels.displacement_gradients(*self._elastic_arguments, np.ascontiguousarray(displacement), gradient)
         pairs = ((0, 0), (1, 1), (0, 1)) if d == 2 else ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))
-        columns = [
-            gradient[..., i, i] if i == j else gradient[..., i, j] + gradient[..., j, i] for i, j in pairs
-        ]
+        columns = [gradient[..., i, i] if i == j else gradient[..., i, j] + gradient[..., j, i] for i, j in pairs]
         return np.stack(columns, axis=-1)
 
     def stress_state(self, displacement: Array) -> Array:
@@ -217,7 +217,18 @@ def _affine(cell: str, cells: Index, points: Array) -> NDArray[np.bool_]:
     basis = np.column_stack([np.ones(reference.nodes), reference.points])
     # what a linear fit through all nodes leaves over
     residual = np.eye(reference.nodes) - basis @ np.linalg.pinv(basis)
-    left = np.abs(np.einsum("ab,ebi->eai", residual, x)).max(axis=(1, 2))
+    left = np.abs(residual @ x).max(axis=(1, 2))
     extent = np.ptp(x, axis=1).max(axis=1)
     affine: NDArray[np.bool_] = left <= 1e-13 * extent
     return affine
+
+
+def _elastic_terms(tensors: Array) -> tuple[Index, Array]:
+    """The entries C_ikjl, i <= j, that are not zero in some law: (i, j, k, l) of each, and its values (laws, terms).
+
+    An isotropic tensor has 15 of them, and only these are multiplied with.
+    """
+    i, k, j, m = np.nonzero(np.abs(tensors).max(axis=0))
+    upper = i <= j
+    terms = np.stack([i, j, k, m], axis=1)[upper]
+    return np.ascontiguousarray(terms), np.ascontiguousarray(tensors[:, i, k, j, m][:, upper])

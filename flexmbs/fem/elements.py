@@ -138,8 +138,7 @@ class Elements:
     def rotations(self) -> tuple[Array, ...]:
         """Constant element-to-body rotations, (elements, 3, 3) per block: columns are the element's axes."""
         return tuple(
-            np.broadcast_to(np.eye(3), (len(b.cells), 3, 3)) if b.rotation is None else b.rotation
-            for b in self.blocks
+            np.broadcast_to(np.eye(3), (len(b.cells), 3, 3)) if b.rotation is None else b.rotation for b in self.blocks
         )
 
     def transformations(self) -> tuple[Array, ...]:
@@ -215,9 +214,7 @@ class Elements:
         arrays = getattr(stress, "arrays", stress)
         if isinstance(arrays, tuple | list):
             if len(arrays) != len(self.blocks):
-                raise FlexmbsError(
-                    f"stress of {len(arrays)} blocks given for elements of {len(self.blocks)} blocks."
-                )
+                raise FlexmbsError(f"stress of {len(arrays)} blocks given for elements of {len(self.blocks)} blocks.")
             return tuple(np.asarray(a, dtype=float) for a in arrays)
         uniform = np.asarray(arrays, dtype=float)
         zero = np.zeros((self.mesh.n_nodes, self.dofs_per_node))
@@ -245,9 +242,7 @@ class Elements:
                 if mesh.dimension == 1:
                     blocks.append(self._lines(block.nodes, mine, materials, law[mine], up))
                 else:
-                    blocks.append(
-                        self._continuum(block.type, block.nodes, mine, materials, law[mine], thickness)
-                    )
+                    blocks.append(self._continuum(block.type, block.nodes, mine, materials, law[mine], thickness))
         lumped = lumped_block(mesh, self.dofs_per_node, self.attachments)
         return (*blocks, *([lumped] if lumped is not None else []))
 
@@ -274,13 +269,9 @@ class Elements:
     ) -> ElementBlock:
         mesh = self.mesh
         if nodes.shape[1] != 2:
-            raise MeshError(
-                f"{mesh.name}: bars and beams have two nodes (cell 'line'); use mesh.to_linear()."
-            )
+            raise MeshError(f"{mesh.name}: bars and beams have two nodes (cell 'line'); use mesh.to_linear().")
         if self.section is None:
-            raise MaterialError(
-                f"{mesh.name}: a line mesh needs section=, e.g. Section.rectangle(0.01, 0.02)."
-            )
+            raise MaterialError(f"{mesh.name}: a line mesh needs section=, e.g. Section.rectangle(0.01, 0.02).")
         sections, which = self._by_cell(self.section, Section, "section")
         which = which[mine]
         for m in materials:
@@ -302,25 +293,19 @@ class Elements:
             raise MeshError(
                 f"{mesh.name}: up = {up} points along beam {parallel[0] + mine.start}; choose another direction."
             )
-        second_y, second_z, torsion = (
-            np.array([getattr(s, k) for s in sections])[which] for k in ("Iy", "Iz", "J")
-        )
+        second_y, second_z, torsion = (np.array([getattr(s, k) for s in sections])[which] for k in ("Iy", "Iz", "J"))
         factors = None
         if self.formulation == "timoshenko":
             table = np.array([[s.shear_factors(m.poisson) for m in materials] for s in sections])
             factors = table[which, law]
-        return Beam(
-            nodes, mesh.points, rotation, young, shear, density, area, second_y, second_z, torsion, factors
-        )
+        return Beam(nodes, mesh.points, rotation, young, shear, density, area, second_y, second_z, torsion, factors)
 
     def _by_cell(self, given: Any, kind: type[T], label: str) -> tuple[list[T], Index]:
         """The distinct values and the number of each cell's own, from one value or a mapping by cell set."""
         mesh = self.mesh
         if not isinstance(given, Mapping):
             if kind is not float and not isinstance(given, kind):
-                raise MaterialError(
-                    f"{mesh.name}: {label} must be a {kind.__name__}, not {type(given).__name__}."
-                )
+                raise MaterialError(f"{mesh.name}: {label} must be a {kind.__name__}, not {type(given).__name__}.")
             return [given if kind is not float else float(given)], np.zeros(mesh.n_cells, dtype=np.int64)  # type: ignore[list-item]
         number = np.full(mesh.n_cells, -1, dtype=np.int64)
         for k, name in enumerate(given):
@@ -346,9 +331,7 @@ def _formulation(given: str | None, dimension: int) -> str:
         return choices[0]
     if given not in choices:
         kind = {0: "point", 1: "line", 2: "plane", 3: "solid"}[dimension]
-        raise FlexmbsError(
-            f"formulation {given!r} does not fit a {kind} mesh; choose from {', '.join(choices)}."
-        )
+        raise FlexmbsError(f"formulation {given!r} does not fit a {kind} mesh; choose from {', '.join(choices)}.")
     return given
 
 

@@ -34,15 +34,11 @@ class LumpedMass:
 
     def __post_init__(self) -> None:
         if not self.mass >= 0:
-            raise MaterialError(
-                f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}."
-            )
+            raise MaterialError(f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}.")
         if self.inertia is not None:
             tensor = np.asarray(self.inertia, dtype=float)
             if tensor.shape != (3, 3) or not np.allclose(tensor, tensor.T):
-                raise MaterialError(
-                    f"lumped mass on {self.nodes!r}: inertia must be a symmetric (3, 3) matrix."
-                )
+                raise MaterialError(f"lumped mass on {self.nodes!r}: inertia must be a symmetric (3, 3) matrix.")
             second = 0.5 * np.trace(tensor) * np.eye(3) - tensor
             if np.linalg.eigvalsh(second)[0] < -1e-9 * np.abs(tensor).max():
                 raise MaterialError(
@@ -79,9 +75,7 @@ class GroundSpring:
                 f"({d}, {d}) matrix, not of shape {np.shape(self.stiffness)}."
             )
         if np.linalg.eigvalsh(given)[0] < -1e-12 * np.abs(given).max():
-            raise MaterialError(
-                f"ground spring on {self.nodes!r}: the stiffness is negative in some direction."
-            )
+            raise MaterialError(f"ground spring on {self.nodes!r}: the stiffness is negative in some direction.")
         return given
 
 
@@ -158,9 +152,7 @@ def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSp
             raise MaterialError(f"attachments are LumpedMass and GroundSpring, not {type(item).__name__}.")
         chosen, share = mesh.nodes(item.nodes), mesh.weights(item.nodes)
         is_mass = isinstance(item, LumpedMass)
-        inertia = (
-            np.zeros((3, 3)) if not is_mass or item.inertia is None else np.asarray(item.inertia, dtype=float)
-        )
+        inertia = np.zeros((3, 3)) if not is_mass or item.inertia is None else np.asarray(item.inertia, dtype=float)
         if inertia.any() and d != 6:
             raise MaterialError(
                 f"lumped mass on {item.nodes!r}: the nodes of this mesh do not rotate, so it can have no inertia; "

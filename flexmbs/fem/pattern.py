@@ -53,9 +53,7 @@ class NodePattern:
     def scalar(self, data: Array) -> sp.csr_array:
         """The CSR matrix (nodes, nodes) with these values."""
         # Copies of the index arrays: a user may change a matrix in place without harming the pattern.
-        matrix = sp.csr_array(
-            (data, self.indices.copy(), _index(self.indptr, len(data))), shape=(self.n_nodes,) * 2
-        )
+        matrix = sp.csr_array((data, self.indices.copy(), _index(self.indptr, len(data))), shape=(self.n_nodes,) * 2)
         matrix.has_sorted_indices = True
         return matrix
 
@@ -89,7 +87,7 @@ def _index(indptr: Index, nnz: int) -> NDArray[Any]:
 
 
 @njit(**_options)
-def _pattern(pointer, flat, square, n_nodes):  # type: ignore[no-untyped-def]
+def _pattern(pointer, flat, square, n_nodes):
     counts = np.zeros(n_nodes + 1, np.int64)
     for k in range(flat.size):
         counts[flat[k] + 1] += 1
@@ -140,7 +138,7 @@ def _pattern(pointer, flat, square, n_nodes):  # type: ignore[no-untyped-def]
 
 
 @njit(**_options)
-def _expand(indptr, indices, d, kind):  # type: ignore[no-untyped-def]
+def _expand(indptr, indices, d, kind):
     n = indptr.size - 1
     new_indptr = np.empty(n * d + 1, kind.dtype)
     new_indices = np.empty(indices.size * d * d, kind.dtype)
@@ -157,7 +155,7 @@ def _expand(indptr, indices, d, kind):  # type: ignore[no-untyped-def]
 
 
 @njit(**_options)
-def _kron(indptr, indices, data, counts, columns, values, kind):  # type: ignore[no-untyped-def]
+def _kron(indptr, indices, data, counts, columns, values, kind):
     n, d = indptr.size - 1, counts.size
     new_indptr = np.empty(n * d + 1, kind.dtype)
     new_indices = np.empty(indices.size * columns.size, kind.dtype)
@@ -178,7 +176,7 @@ def _kron(indptr, indices, data, counts, columns, values, kind):  # type: ignore
 
 
 @njit(**_options)
-def scatter(blocks, cells, d, indptr, positions, scale, data):  # type: ignore[no-untyped-def]
+def scatter(blocks, cells, d, indptr, positions, scale, data):
     """Add given element matrices (elements, d·a, d·a) into the values of the assembled CSR matrix."""
     n = cells.shape[1]
     for e in range(cells.shape[0]):
