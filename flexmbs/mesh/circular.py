@@ -98,16 +98,18 @@ def extruded(plane: MeshData, levels: ArrayLike) -> MeshData:
 _FIRST_SIDE = 2  # the hexahedron's faces over the quad's edges follow its bottom and top
 
 
-def snapped(data: MeshData, radius: float, center: Sequence[float] = (0.0, 0.0)) -> MeshData:
-    """Midside nodes between two corners on a circular cylinder along z moved onto that cylinder."""
+def snapped(data: MeshData, radius: float, center: Sequence[float] = (0.0, 0.0, 0.0), axis: str = "z") -> MeshData:
+    """Midside nodes between two corners on a circular cylinder along an axis moved onto that cylinder."""
+    across = ["xyz".index(c) for c in "xyz" if c != axis]
+    middle = np.asarray(center, dtype=float)[across]
     points = data["points"].copy()
-    offset = points[:, :2] - np.asarray(center)
+    offset = points[:, across] - middle
     on = np.abs(np.linalg.norm(offset, axis=1) - radius) < 1e-9 * radius
     for block in data["cells"]:
-        for a, b, middle in (e for e in CELLS[block.type].edges if len(e) == 3):
-            nodes = block.nodes[on[block.nodes[:, a]] & on[block.nodes[:, b]], middle]
+        for a, b, between in (e for e in CELLS[block.type].edges if len(e) == 3):
+            nodes = block.nodes[on[block.nodes[:, a]] & on[block.nodes[:, b]], between]
             outward = offset[nodes] / np.linalg.norm(offset[nodes], axis=1, keepdims=True)
-            points[nodes, :2] = np.asarray(center) + radius * outward
+            points[nodes[:, None], across] = middle + radius * outward
     return {**data, "points": points}
 
 

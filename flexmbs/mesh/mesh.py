@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MeshError
-from flexmbs.mesh import check, circular, edit, generate, move, order, refine, split
+from flexmbs.mesh import check, circular, edit, generate, move, order, parts, refine, split
 from flexmbs.mesh.check import Problem
 from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.quality import Quality, quality
@@ -111,6 +111,30 @@ class Mesh(MeshSets):
         Divisions around, through the wall, along.
         """
         return cls(**circular.tube(inner, outer, length, divisions, axis, cell))
+
+    @classmethod
+    def connecting_rod(cls, length: float = 0.15, **sizes: Any) -> Mesh:
+        """A connecting rod in ``tetra10`` from the big end's centre along x, pins along z; see `parts.connecting_rod`.
+
+        Face sets ``big_end small_end`` (bores), cell set ``shank``, node set ``midspan``.
+        """
+        return cls(**parts.connecting_rod(length, **sizes))
+
+    @classmethod
+    def blade(cls, length: float = 0.12, chord: float = 0.05, **sizes: Any) -> Mesh:
+        """A twisted, tapered blade in ``tetra10`` along x from the hub radius, spinning about z; see `parts.blade`.
+
+        Face sets ``root tip pressure suction``.
+        """
+        return cls(**parts.blade(length, chord, **sizes))
+
+    @classmethod
+    def bracket(cls, **sizes: Any) -> Mesh:
+        """An angle bracket in ``tetra10`` with bolt holes; see `parts.bracket`.
+
+        Face sets ``base`` (underside), ``bolts`` (bores), ``load`` (bore of the upright).
+        """
+        return cls(**parts.bracket(**sizes))
 
     # ---- changing cells -----------------------------------------------------------------------------------
 
