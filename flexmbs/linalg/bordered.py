@@ -43,12 +43,12 @@ class BorderedFactor:
         self._all_rows = B
         self._rows, self._spread = _independent(B)
         self._border = border = sp.csr_array(sp.vstack([B[self._rows], springs]))
-        # unknowns ν = (λ, −s):  (Ĉ K⁻¹ Ĉᵀ − diag(0, 1/k)) ν = Ĉ K⁻¹ f − (c, 0)
+        # unknowns ν = (λ, −s):  K x + Ĉᵀν = f,  Ĉ x + diag(0, 1/k) ν = (c, 0)
+        self._yield = np.concatenate((np.zeros(len(self._rows)), np.full(len(ground), 1.0 / k)))
         self._reach = self.factor.solve(border.T.toarray())
         schur = border @ self._reach
         self._scale = scale = 1.0 / np.sqrt(schur.diagonal())
-        schur[range(len(self._rows), len(scale)), range(len(self._rows), len(scale))] -= 1.0 / k
-        schur = (schur + schur.T) / 2 * np.outer(scale, scale)
+        schur = ((schur + schur.T) / 2 - np.diag(self._yield)) * np.outer(scale, scale)
         if len(scale) and np.linalg.cond(schur) > 1e14:
             raise SolverError(
                 f"the bordered system is singular: K is free to move where neither the {len(self._rows)} independent "
@@ -68,17 +68,20 @@ class BorderedFactor:
             raise SolverError(f"c has shape {given.shape}, but B has {m} rows and there are {columns} right-hand sides")
         target = np.zeros((m, columns))
         target[:] = given[:, None] if given.ndim == 1 else given
-        right = self._border @ x.reshape(len(f), columns)
-        right[: len(self._rows)] -= target[self._rows]
-        scale = self._scale[:, None]
-        nu = scale * scipy.linalg.lu_solve(self._schur, scale * right)
-        x = x - (self._reach @ nu).reshape(x.shape)
+        x = x.reshape(len(f), columns)
+        goal = np.zeros((len(self._scale), columns))
+        goal[: len(self._rows)] = target[self._rows]
+        scale, nu = self._scale[:, None], np.zeros_like(goal)
+        for _ in range(2):  # the second pass removes what rounding left in the constraints
+            miss = self._border @ x + self._yield[:, None] * nu - goal
+            step = scale * scipy.linalg.lu_solve(self._schur, scale * miss)
+            x, nu = x - self._reach @ step, nu + step
         if given.any() and len(self._rows) < m:
-            self._require_met(x.reshape(len(f), columns), target)
+            self._require_met(x, target)
         multipliers = nu[: len(self._rows)]
         if self._spread is not None:
             multipliers = self._spread @ multipliers
-        return x, multipliers.reshape(m, *f.shape[1:])
+        return x.reshape(f.shape), multipliers.reshape(m, *f.shape[1:])
 
     def project(self, f: Array) -> Array:
         """Return x alone, for B x = 0."""

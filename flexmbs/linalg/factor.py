@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from threadpoolctl import ThreadpoolController
@@ -24,6 +25,8 @@ from flexmbs.linalg.dissection import dissect
 from flexmbs.linalg.multifrontal import Multifrontal, NotDefiniteError, fill
 
 Solve = Callable[[Array], Array]
+
+DENSE = 200  # up to this many unknowns a dense Cholesky is faster than finding an order
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,20 @@ def factorize(K: Any, *, definite: bool = True, solver: str | None = None) -> Fa
     """Factorise a symmetric sparse K once, to solve with it many times.
 
     K must be positive definite, unless `definite=False` (then SuperLU with pivoting is used). `solver`, or else the
-    environment variable FLEXMBS_SOLVER, is one of `available_solvers()`.
+    environment variable FLEXMBS_SOLVER, is one of `available_solvers()`; where none is named, small
+    matrices are factorised densely.
     """
     matrix = as_symmetric("K", K)
-    name = solver or os.environ.get("FLEXMBS_SOLVER") or available_solvers()[0]
+    wanted = solver or os.environ.get("FLEXMBS_SOLVER")
+    name = wanted or available_solvers()[0]
     if name not in available_solvers():
         raise SolverError(f"solver '{name}' is not available; there are: {', '.join(available_solvers())}")
     if not definite:
         name = "superlu"
         nnz, backend = _superlu(matrix, definite=False)
+    elif matrix.shape[0] <= DENSE and not wanted:
+        name = "dense"
+        nnz, backend = _dense(matrix)
     elif name == "multifrontal":
         nnz, backend = _multifrontal(matrix)
     elif name == "cvxopt":
@@ -102,6 +110,14 @@ def _multifrontal(matrix: sp.csc_matrix) -> tuple[int, Solve]:
     except NotDefiniteError as error:
         raise SolverError(_singular(f"the pivot of unknown {error.unknown} is not positive")) from error
     return factor.nnz, factor.solve
+
+
+def _dense(matrix: sp.csc_matrix) -> tuple[int, Solve]:
+    try:
+        factor = scipy.linalg.cho_factor(matrix.toarray(), lower=True)
+    except scipy.linalg.LinAlgError as error:
+        raise SolverError(_singular(str(error))) from error
+    return matrix.shape[0] ** 2, lambda b: scipy.linalg.cho_solve(factor, b)
 
 
 def _cvxopt(matrix: sp.csc_matrix) -> tuple[int, Solve]:

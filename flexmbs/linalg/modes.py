@@ -48,8 +48,7 @@ def smallest_modes(
     if not weighed.any():
         raise SolverError("M has no positive entry on its diagonal: give the part a density")
     shift = -SHIFT * float(np.median(K.diagonal()[weighed] / M.diagonal()[weighed])) if rigid else 0.0
-    block = BLOCK
-    if n <= DENSE or 2 * count + 13 * block > n // 2:
+    if n <= DENSE or _space(count, BLOCK) > n:
         return _dense(K, M, count, shift, B)
     shifted = sp.csc_matrix(K - shift * M) if rigid else K
     if B is None:
@@ -57,6 +56,7 @@ def smallest_modes(
     else:
         solve = BorderedFactor(shifted, B, solver=solver).project
     mass = mass_operator or mass_product(M)
+    block = BLOCK
     with one_thread():
         while True:
             try:
@@ -64,10 +64,11 @@ def smallest_modes(
             except Exhausted as end:
                 raise SolverError(_too_few(count, end.rank)) from end
             # a block finds as many equal modes as it has vectors; where it is full there may be more
-            cluster = _largest_cluster(theta)
-            if cluster < block or cluster >= n // 4:
+            if _largest_cluster(theta) < block:
                 break
             block *= 2
+            if _space(count, block) > n:
+                return _dense(K, M, count, shift, B)
         values = shift + 1.0 / theta
         _check(K, M, B, values, vectors, shift)
     return values, vectors
@@ -83,6 +84,11 @@ def mass_product(M: sp.csc_matrix) -> Product:
             return lambda x: np.reshape(scalar @ np.ascontiguousarray(x).reshape(n // 3, -1), x.shape)
     rows = sp.csr_matrix(M)
     return lambda x: rows @ x
+
+
+def _space(count: int, block: int) -> int:
+    """Vectors that the iteration needs at least, to be worth while."""
+    return 4 * count + 16 * block
 
 
 def _dense(K: Any, M: Any, count: int, shift: float, B: Any) -> tuple[Array, Array]:

@@ -37,7 +37,8 @@ class Multifrontal:
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
         row_start, rows, parent = _structure(indptr, indices, order, rank, starts)
         columns, below = np.diff(starts), np.diff(row_start)
-        panels, self.nnz = _panels(starts, row_start)
+        panels = _panels(starts, row_start)
+        self.nnz = int((panels[:, 1] * panels[:, [1, 2, 4]].sum(axis=1)).sum())
         self._order, self._rank, self._rows, self._panels = order, rank, rows, panels
         self._values = values = np.empty(self.nnz)
         local = np.empty(n, np.int64)
@@ -47,9 +48,11 @@ class Multifrontal:
             mine = rows[row_start[f] : row_start[f + 1]]
             square, under = np.zeros((m, m), order="F"), np.zeros((b, m), order="F")
             update = np.zeros((b, b), order="F")
-            _gather(indptr, indices, matrix.data, order, rank, starts[f], mine, local, square, under)
+            # kernels see transposes: C-contiguous whatever the shape, hence one compiled signature
+            front = square.T, under.T, update.T
+            _gather(indptr, indices, matrix.data, order, rank, starts[f], mine, local, front[0], front[1])
             for child_rows, child in pending[f]:
-                _add(child_rows, child, local, square, under, update)
+                _add(child_rows, child.T, local, *front)
             pending[f] = []
             square, failed = dpotrf(square, lower=1, clean=1, overwrite_a=1)
             if failed:
@@ -61,7 +64,7 @@ class Multifrontal:
             for first in range(0, m, PANEL):
                 last = min(first + PANEL, m)
                 inverse, _ = dtrtri(square[first:last, first:last], lower=1)
-                at = _store(inverse, square[last:, first:last], under[:, first:last], values, at)
+                at = _store(inverse.T, square.T, under.T, first, last, values, at)
 
     def solve(self, b: Array) -> Array:
         """Return K⁻¹ b for b of shape (n,) or (n, k)."""
@@ -121,27 +124,22 @@ def _structure(indptr, indices, order, rank, starts):  # type: ignore[no-untyped
     return row_start, rows[: row_start[fronts]].copy(), parent
 
 
-@njit(cache=True)
-def _panels(starts, row_start):  # type: ignore[no-untyped-def]
-    """Per panel: first column, columns, own rows after it, first and number of listed rows; and the total size."""
-    total = 0
-    for f in range(len(starts) - 1):
-        total += (starts[f + 1] - starts[f] + PANEL - 1) // PANEL
-    panels = np.empty((total, 5), np.int64)
-    size, p = 0, 0
-    for f in range(len(starts) - 1):
-        listed = row_start[f + 1] - row_start[f]
-        for first in range(starts[f], starts[f + 1], PANEL):
-            last = min(first + PANEL, starts[f + 1])
-            panels[p] = (first, last - first, starts[f + 1] - last, row_start[f], listed)
-            size += (last - first) * (starts[f + 1] - first + listed)
-            p += 1
-    return panels, size
+def _panels(starts: Index, row_start: Index) -> Index:
+    """Per panel: first column, columns, own rows after it, first and number of listed rows."""
+    columns = np.diff(starts)
+    pieces = -(-columns // PANEL)
+    front = np.repeat(np.arange(len(columns)), pieces)
+    before = np.repeat(np.cumsum(pieces) - pieces, pieces)
+    first = starts[front] + PANEL * (np.arange(len(front)) - before)
+    width = np.minimum(PANEL, starts[front + 1] - first)
+    return np.column_stack(
+        (first, width, starts[front + 1] - first - width, row_start[front], np.diff(row_start)[front])
+    )
 
 
 @njit(cache=True)
 def _gather(indptr, indices, data, order, rank, start, rows, local, square, under):  # type: ignore[no-untyped-def]
-    """Put the entries of the matrix that belong to a front into it, and number its rows in `local`."""
+    """Put the entries of the matrix that belong to a front into it (transposed), and number its rows in `local`."""
     m = square.shape[0]
     for i in range(m):
         local[start + i] = i
@@ -152,14 +150,14 @@ def _gather(indptr, indices, data, order, rank, start, rows, local, square, unde
         for p in range(indptr[c], indptr[c + 1]):
             r = rank[indices[p]]
             if r >= start + m:
-                under[local[r] - m, j] = data[p]
+                under[j, local[r] - m] = data[p]
             elif r >= start + j:
-                square[r - start, j] = data[p]
+                square[j, r - start] = data[p]
 
 
 @njit(cache=True)
 def _add(rows, child, local, square, under, update):  # type: ignore[no-untyped-def]
-    """Add the lower triangle of a child's update into its parent's front."""
+    """Add the lower triangle of a child's update into its parent's front (all transposed)."""
     m = square.shape[0]
     for j in range(len(rows)):
         c = local[rows[j]]
@@ -167,53 +165,65 @@ def _add(rows, child, local, square, under, update):  # type: ignore[no-untyped-
             for i in range(j, len(rows)):
                 r = local[rows[i]]
                 if r < m:
-                    square[r, c] += child[i, j]
+                    square[c, r] += child[j, i]
                 else:
-                    under[r - m, c] += child[i, j]
+                    under[c, r - m] += child[j, i]
         else:
             for i in range(j, len(rows)):
-                update[local[rows[i]] - m, c - m] += child[i, j]
+                update[c - m, local[rows[i]] - m] += child[j, i]
 
 
 @njit(cache=True)
-def _store(inverse, own, under, values, at):  # type: ignore[no-untyped-def]
-    w, a, b = inverse.shape[0], own.shape[0], under.shape[0]
+def _store(inverse, square, under, first, last, values, at):  # type: ignore[no-untyped-def]
+    """Append one panel to the values: the inverse diagonal block, then the rows below it, column by column."""
+    w, a, b = last - first, square.shape[0] - last, under.shape[1]
     for j in range(w):
         for i in range(w):
-            values[at] = inverse[i, j] if i >= j else 0.0
-            at += 1
-    for j in range(w):
+            values[at + i] = inverse[j, i]
+        at += w
+    for j in range(first, last):
         for i in range(a):
-            values[at + i] = own[i, j]
+            values[at + i] = square[j, last + i]
         at += a
         for i in range(b):
-            values[at + i] = under[i, j]
+            values[at + i] = under[j, i]
         at += b
     return at
 
 
 @njit(cache=True)
 def _sweep(panels, rows, values, x):  # type: ignore[no-untyped-def]
-    """Solve L Lᵀ x = b in place, in elimination order; x is (n,) or C-contiguous (n, k)."""
+    """Solve L Lᵀ x = b in place, in elimination order, for C-contiguous x (n, k)."""
+    k = x.shape[1]
     at = 0
     for p in range(len(panels)):
-        c, w, a, first, b = panels[p]
-        diagonal = values[at : at + w * w].reshape(w, w).T
+        c, w, a, first, b = panels[p, 0], panels[p, 1], panels[p, 2], panels[p, 3], panels[p, 4]
+        y = np.dot(values[at : at + w * w].reshape(w, w).T, x[c : c + w])
         at += w * w
-        y = np.dot(diagonal, x[c : c + w])
-        x[c : c + w] = y
-        if a + b > 0:
-            t = np.dot(values[at : at + (a + b) * w].reshape(w, a + b).T, y)
-            at += (a + b) * w
-            x[c + w : c + w + a] -= t[:a]
-            for i in range(b):
-                x[rows[first + i]] -= t[a + i]
+        for i in range(w):
+            for j in range(k):
+                x[c + i, j] = y[i, j]
+        if a + b == 0:
+            continue
+        t = np.dot(values[at : at + (a + b) * w].reshape(w, a + b).T, y)
+        at += (a + b) * w
+        for i in range(a + b):
+            r = c + w + i if i < a else rows[first + i - a]
+            for j in range(k):
+                x[r, j] -= t[i, j]
     for p in range(len(panels) - 1, -1, -1):
-        c, w, a, first, b = panels[p]
+        c, w, a, first, b = panels[p, 0], panels[p, 1], panels[p, 2], panels[p, 3], panels[p, 4]
         y = x[c : c + w].copy()
         if a + b > 0:
+            t = np.empty((a + b, k))
+            for i in range(a + b):
+                r = c + w + i if i < a else rows[first + i - a]
+                for j in range(k):
+                    t[i, j] = x[r, j]
             at -= (a + b) * w
-            t = np.concatenate((x[c + w : c + w + a], x[rows[first : first + b]]))
             y -= np.dot(values[at : at + (a + b) * w].reshape(w, a + b), t)
         at -= w * w
-        x[c : c + w] = np.dot(values[at : at + w * w].reshape(w, w), y)
+        y = np.dot(values[at : at + w * w].reshape(w, w), y)
+        for i in range(w):
+            for j in range(k):
+                x[c + i, j] = y[i, j]
