@@ -34,6 +34,7 @@ from flexmbs.nullspace.elimination import (
     exchange,
     exchange_components,
 )
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.nullspace.rounds import RoundsInverse, thin_out
 
 Method = Literal["partition", "qr", "svd"]
@@ -67,9 +68,8 @@ class NullSpace:
     largest_dropped: float
 
     def __post_init__(self) -> None:
-        for x in (self.J, self.A):
-            for array in (x.data, x.indices, x.indptr) if sp.issparse(x) else (x,):
-                array.setflags(write=False)
+        for x in (self.J, self.A, self.redundant):
+            frozen(x)
 
     def particular(self, b: ArrayLike, labels: Sequence[str] | None = None) -> FloatArray:
         """v0 with J v0 = −b: least norm ("qr", "svd") or zero in the independent coordinates ("partition").
@@ -237,6 +237,7 @@ def _sparse_partition(J: Any, scaled: Any, scale: FloatArray, tol: float, keep: 
     )  # fmt: skip
     for r in rounds:
         column_of_row[r.rows] = r.columns
+        smallest = min(smallest, float(abs(r.pivots).min()))
     free = np.ones(n, dtype=bool)
     free[column_of_row[column_of_row >= 0]] = False
     independent = np.flatnonzero(free)

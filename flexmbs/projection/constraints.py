@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from flexmbs.errors import ProjectionError
 from flexmbs.nullspace import null_space
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection.model import (
     Components,
     NodalModel,
@@ -25,7 +26,7 @@ from flexmbs.projection.model import (
     replace_coordinates,
     size,
 )
-from flexmbs.projection.stages import Selection, frozen
+from flexmbs.projection.stages import Selection
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -13,11 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import constraints as _constraints
 from flexmbs.projection import interfaces as _interfaces
 from flexmbs.projection.intersection import intersect
 from flexmbs.projection.model import Components, NodalModel, Nodes
-from flexmbs.projection.stages import Assembler, Connectivity, Selection, Stage, frozen, frozen_csr, stage_of
+from flexmbs.projection.stages import Assembler, Connectivity, Selection, Stage, stage_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -74,7 +75,7 @@ class Projection:
         product = self.stages[-1].matrix
         for stage in reversed(self.stages[:-1]):
             product = stage.apply(product) if isinstance(product, np.ndarray) else stage.matrix @ product
-        return frozen(product) if isinstance(product, np.ndarray) else frozen_csr(product)
+        return frozen(product)
 
     @cached_property
     def offset(self) -> FloatArray:

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.nullspace.readonly import frozen
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -77,7 +78,7 @@ class Selection:
     def matrix(self) -> Any:
         """A as csr_array."""
         k = len(self.kept)
-        return frozen_csr(sp.csr_array((np.ones(k), (self.kept, np.arange(k))), shape=self.shape))
+        return frozen(sp.csr_array((np.ones(k), (self.kept, np.arange(k))), shape=self.shape))
 
     @cached_property
     def _place(self) -> IntArray:
@@ -203,7 +204,7 @@ class Connectivity:
 
     @cached_property
     def _sparse(self) -> Sparse:
-        return Sparse(frozen_csr(sp.csr_array(self.assembler.matrix(), dtype=float)))
+        return Sparse(frozen(sp.csr_array(self.assembler.matrix(), dtype=float)))
 
     @property
     def matrix(self) -> Any:
@@ -244,7 +245,7 @@ def stage_of(matrix: Any, offset: ArrayLike | None = None) -> Selection | Sparse
         return Dense(frozen(matrix), checked)
     matrix.sum_duplicates()
     kept = _selected(matrix)
-    return Sparse(frozen_csr(matrix), checked) if kept is None else Selection(frozen(kept), n, checked)
+    return Sparse(frozen(matrix), checked) if kept is None else Selection(frozen(kept), n, checked)
 
 
 def _selected(matrix: Any) -> IntArray | None:
@@ -254,16 +255,3 @@ def _selected(matrix: Any) -> IntArray | None:
         return None
     counts = np.diff(matrix.indptr)
     return np.flatnonzero(counts).astype(np.int64) if np.all(counts <= 1) else None
-
-
-def frozen(array: Any) -> Any:
-    """The same array, made read-only."""
-    array.setflags(write=False)
-    return array
-
-
-def frozen_csr(matrix: Any) -> Any:
-    """The same CSR matrix with read-only arrays."""
-    for array in (matrix.data, matrix.indices, matrix.indptr):
-        array.setflags(write=False)
-    return matrix

@@ -101,7 +101,7 @@ def test_kept_coordinates_stay_independent(kind):
 @both_kinds
 def test_rank_does_not_depend_on_units_of_rows(method, kind):
     J = of_rank(3, 5, 8, np.random.default_rng(7))
-    units = np.array([1e-4, 1.0, 1e4, 1e2, 1e-2])[:, None]
+    units = np.array([1e-3, 1.0, 1e6, 1e2, 1e-2])[:, None]
     assert null_space(kind(units * J), method).rank == 3
 
 

@@ -174,6 +174,13 @@ def test_immutable_and_independent_of_its_input(rng):
         P.points["new"] = np.arange(6)
 
 
+def test_matrix_of_a_product_serves_all_of_scipy(rng):
+    """Products come with unsorted rows, which SciPy sorts in place when it needs to: not possible once read-only."""
+    P = Projection(random_sparse(rng, 30, 30)) @ Projection(random_sparse(rng, 30, 30))
+    np.testing.assert_allclose(abs(P.matrix).toarray(), abs(P.matrix.toarray()))
+    assert P.matrix.has_canonical_format
+
+
 def test_identity_projects_to_the_same_numbers_but_not_the_same_array(rng):
     x = rng.normal(size=(4, 4))
     projected = Projection.identity(4).project(x)
