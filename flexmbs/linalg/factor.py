@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,12 +16,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from threadpoolctl import ThreadpoolController
 
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import Array, as_symmetric
 from flexmbs.linalg.dissection import dissect
 from flexmbs.linalg.multifrontal import Multifrontal, NotDefiniteError, fill
+from flexmbs.linalg.threads import blas_threads, find_libraries_again
 
 Solve = Callable[[Array], Array]
 
@@ -45,7 +44,7 @@ class Factor:
             raise SolverError(f"a right-hand side of shape {b.shape} does not fit K of shape {self.shape}")
         if b.size == 0:
             return np.zeros_like(b)
-        with one_thread():
+        with blas_threads():
             return self.backend(b)
 
 
@@ -87,16 +86,6 @@ def factorize(K: Any, *, definite: bool = True, solver: str | None = None) -> Fa
     return factor
 
 
-def one_thread() -> Any:
-    """Context in which BLAS uses one thread: two make products of thin blocks slower."""
-    return _blas().limit(limits=1, user_api="blas")
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
 def _singular(found: str) -> str:
     return (
         f"K is singular or not positive definite ({found}): the part is not held, or a piece of it is loose "
@@ -124,7 +113,7 @@ def _cvxopt(matrix: sp.csc_matrix) -> tuple[int, Solve]:
     import cvxopt
     from cvxopt import cholmod
 
-    _blas.cache_clear()  # the wheel brings a BLAS of its own
+    find_libraries_again()  # the wheel brings a BLAS of its own
     ordering = dissect(matrix)
     lower = sp.tril(matrix, format="coo")
     stored = cvxopt.spmatrix(lower.data, lower.row, lower.col, matrix.shape)

@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from flexmbs.errors import SolverError
 from flexmbs.linalg.bordered import BorderedFactor, as_border
 from flexmbs.linalg.checks import Array, as_symmetric
-from flexmbs.linalg.factor import factorize, one_thread
+from flexmbs.linalg.factor import factorize
 from flexmbs.linalg.lanczos import Exhausted, largest
+from flexmbs.linalg.threads import blas_threads
 
 Product = Callable[[Array], Array]
 
@@ -57,7 +58,7 @@ def smallest_modes(
         solve = BorderedFactor(shifted, B, solver=solver).project
     mass = mass_operator or mass_product(M)
     block = BLOCK
-    with one_thread():
+    with blas_threads():
         while True:
             try:
                 theta, vectors = largest(solve, mass, n, count, block=block, tolerance=TOLERANCE)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import as_square, as_symmetric
-from flexmbs.linalg.factor import Factor, factorize, one_thread
+from flexmbs.linalg.factor import Factor, factorize
 from flexmbs.linalg.modes import mass_product
+from flexmbs.linalg.threads import blas_threads
 
 Complex = NDArray[np.complex128]
 
@@ -68,7 +69,7 @@ def _sparse(M: Any, C: Any, K: Any, wanted: int, factor: Factor) -> tuple[Comple
 
     start = np.random.default_rng(7).standard_normal(2 * n)
     operator = sla.LinearOperator((2 * n, 2 * n), matvec=apply, dtype=np.float64)
-    with one_thread():
+    with blas_threads():
         try:
             # two applications purge what only the start vector holds (infinite λ where M is singular)
             inverse, vectors = sla.eigs(operator, wanted, v0=apply(apply(start)), ncv=2 * wanted + 20)
