@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -10,12 +12,19 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import abaqus, gmsh, through_meshio
+from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.normalise import mesh_data
 
 SMALLEST, LARGEST = 1e-4, 1e3
 """Diagonals (metres) beyond which a part is more likely given in other units."""
+
+OWN: dict[str, Callable[[Path], FileContents]] = {
+    ".msh": gmsh.read,
+    ".inp": abaqus.read,
+    **dict.fromkeys((".bdf", ".nas", ".fem", ".blk", ".dat"), nastran.read),
+}
+"""Readers of our own, by extension."""
 
 
 class MeshWarning(UserWarning):
@@ -47,22 +56,25 @@ def _check_file(path: Path) -> None:
 
 def _contents(path: Path) -> FileContents:
     suffix = path.suffix.lower()
-    known = through_meshio.extensions()
-    if suffix not in known:
-        raise MeshError(
-            f"{path}: unknown extension {suffix!r}. Known are {', '.join(sorted(known))}; "
-            "convert the file to one of these, for instance with Gmsh or ParaView."
-        )
+    through = through_meshio.extensions()
     if suffix == ".msh":
-        return through_meshio.read(path, "ansys") if _starts(path, b"(") else gmsh.read(path)
-    if suffix == ".inp":
-        return abaqus.read(path)
-    return through_meshio.read(path, known[suffix][0])
+        return through_meshio.read(path, "ansys") if _head(path).startswith(b"(") else gmsh.read(path)
+    if suffix == ".dat" and re.search(rb"^\s*(VARIABLES|ZONE)\b", _head(path), re.M | re.I):
+        return through_meshio.read(path, "tecplot")
+    if suffix in OWN:
+        return OWN[suffix](path)
+    if suffix not in through:
+        known = ", ".join(sorted({*through, *OWN}))
+        raise MeshError(
+            f"{path}: unknown extension {suffix!r}. Known are {known}; convert the file to one of these, "
+            "for instance with Gmsh or ParaView."
+        )
+    return through_meshio.read(path, through[suffix][0])
 
 
-def _starts(path: Path, mark: bytes) -> bool:
+def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(len(mark)) == mark
+        return file.read(4096)
 
 
 def _check_size(data: MeshData, path: Path) -> None:
