@@ -63,6 +63,10 @@ def listed(numbers: Index, noun: str) -> str:
     return f"{noun}{'s' if len(numbers) > 1 else ''} {shown}{more}"
 
 
+def _verb(numbers: Index, one: str, many: str) -> str:
+    return one if len(numbers) == 1 else many
+
+
 def _empty(data: MeshData) -> list[Problem]:
     if any(len(b) for b in data["cells"]):
         return []
@@ -80,7 +84,7 @@ def _repeated_nodes(data: MeshData) -> list[Problem]:
     return [
         Problem(
             "repeated nodes",
-            f"{data['name']}: {listed(bad, 'cell')} name a node twice (collapsed cells). Use cells of "
+            f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'names', 'name')} a node twice (collapsed cells). Use cells of "
             "the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes with a smaller tolerance.",
             cells=bad,
         )
@@ -119,8 +123,7 @@ def _bad_cells(data: MeshData) -> list[Problem]:
     for kind, groups in found.items():
         cells = np.concatenate(groups)
         if len(cells):
-            verb = "is" if len(cells) == 1 else "are"
-            text = f"{data['name']}: {listed(cells, 'cell')} {verb} {_CURES[kind]}"
+            text = f"{data['name']}: {listed(cells, 'cell')} {_verb(cells, 'is', 'are')} {_CURES[kind]}"
             out.append(Problem(kind, text, cells=cells))
     return out
 
@@ -145,7 +148,7 @@ def _duplicate_cells(data: MeshData) -> list[Problem]:
     if not len(bad):
         return []
     text = (
-        f"{data['name']}: {listed(bad, 'cell')} have the same nodes as another cell, so that mass and "
+        f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'has', 'have')} the same nodes as another cell, so that mass and "
         "stiffness would count twice. mesh.without_duplicate_cells() drops the copies."
     )
     return [Problem("duplicate cells", text, cells=bad)]
@@ -162,7 +165,7 @@ def _crowded_faces(data: MeshData) -> list[Problem]:
         return []
     cells = np.unique(pairs[crowded, 0])
     text = (
-        f"{data['name']}: {(counts > 2).sum()} faces belong to more than two cells, so that cells overlap; "
+        f"{data['name']}: {(counts > 2).sum()} face(s) belong to more than two cells, so that cells overlap; "
         f"they are {listed(cells, 'cell')}. Mesh again, or drop the cells that are too many with submesh()."
     )
     return [Problem("overlapping cells", text, cells=cells)]
@@ -172,9 +175,8 @@ def _unattached(data: MeshData) -> list[Problem]:
     nodes = unattached_nodes(data)
     if not len(nodes):
         return []
-    verb = "belongs" if len(nodes) == 1 else "belong"
     text = (
-        f"{data['name']}: {listed(nodes, 'node')} {verb} to no cell, so that nothing holds them. "
+        f"{data['name']}: {listed(nodes, 'node')} {_verb(nodes, 'belongs', 'belong')} to no cell. "
         "mesh.without_unattached_nodes() drops them."
     )
     return [Problem("unattached nodes", text, nodes=nodes)]
@@ -186,7 +188,7 @@ def _coincident(data: MeshData) -> list[Problem]:
     if not len(nodes):
         return []
     text = (
-        f"{data['name']}: {listed(nodes, 'node')} lie where another node lies (node {nodes[0]} on node "
+        f"{data['name']}: {listed(nodes, 'node')} {_verb(nodes, 'lies', 'lie')} where another node lies (node {nodes[0]} on node "
         f"{same[nodes[0]]}), so that the cells there are not tied. mesh.merged_nodes() ties them, "
         "unless the gap is meant (a crack, a contact)."
     )

@@ -46,7 +46,7 @@ def unit_vector(axis: str | ArrayLike, name: str = "mesh") -> Array:
 def rotated(data: MeshData, axis: str | ArrayLike, angle: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> MeshData:
     """Points turned about an axis through ``center`` by an angle in radians (Rodrigues' formula)."""
     e, c = unit_vector(axis, data["name"]), np.asarray(center, dtype=float)
-    cross = np.cross(np.eye(3), e).T
+    cross = np.cross(e, np.eye(3)).T
     rotation = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
     return transformed(data, rotation, c - rotation @ c)
 

@@ -148,14 +148,16 @@ def bracket(
             f"bracket: holes too large: bolt_radius {bolt_radius!r} must stay below {0.9 * room[0]:.4g}, "
             f"load_radius {load_radius!r} below {0.9 * room[1]:.4g} for this width, depth, height and thickness."
         )
-    side, layers, through = 4 * fineness, 2 * fineness, 2 * fineness
+    side, layers, through = 4 * fineness, 3 * fineness, 2 * fineness
     bolt_centers = [(x, (thickness + depth) / 2) for x in (width / 4, 3 * width / 4)]
     load_center = (width / 2, (thickness + height) / 2)
     levels = np.linspace(0.0, thickness, through + 1)
     flat = [_holed(c, (width / 4, (depth - thickness) / 2), bolt_radius, (side, side), layers) for c in bolt_centers]
     base = extruded(reduce(joined, flat), levels)
     base["face_sets"] = {"bolts": base["face_sets"]["hole"], "base": base["face_sets"]["start"]}
-    plate = _holed(load_center, (width / 2, (height - thickness) / 2), load_radius, (2 * side, 2 * side), 2 * layers)
+    plate = _holed(
+        load_center, (width / 2, (height - thickness) / 2), load_radius, (2 * side, 2 * side), layers + fineness
+    )
     upright = mapped(extruded(plate, levels - thickness), lambda x, y, z: (x, -z, y))
     upright["face_sets"] = {"load": upright["face_sets"]["hole"]}
     corner = box((width, thickness, thickness), (2 * side, through, through))

@@ -34,7 +34,7 @@ class Quality:
 
 def quality(points: Array, blocks: Sequence[CellBlock]) -> Quality:
     """Shape of every cell; lines and points count as perfect."""
-    scaled = [_scaled_jacobians(points, b) for b in blocks]
+    scaled = [scaled_jacobians(points, b) for b in blocks]
     aspect = [_aspects(points, b) for b in blocks]
     none = np.zeros(0)
     return Quality(np.concatenate([none, *scaled]), np.concatenate([none, *aspect]))
@@ -66,9 +66,7 @@ def _tangents(points: Array, block: CellBlock, xi: Array) -> Array:
     """∂x/∂ξ_k (cells, points, k, 3); as one matrix product, as this is what a check costs."""
     gradients = shape_gradients(block.type, xi).transpose(0, 2, 1)
     count, dimension, nodes = gradients.shape
-    flat = gradients.reshape(count * dimension, nodes) @ points[block.nodes].transpose(1, 0, 2).reshape(
-        nodes, -1
-    )
+    flat = gradients.reshape(count * dimension, nodes) @ points[block.nodes].transpose(1, 0, 2).reshape(nodes, -1)
     return flat.reshape(count, dimension, len(block), 3).transpose(2, 0, 1, 3)
 
 
@@ -92,7 +90,8 @@ def _measure(t: Array, flat: bool) -> Array:
     return np.asarray(normal_x * c[..., 0] + normal_y * c[..., 1] + normal_z * c[..., 2])
 
 
-def _scaled_jacobians(points: Array, block: CellBlock) -> Array:
+def scaled_jacobians(points: Array, block: CellBlock) -> Array:
+    """Least over the corners of the determinant of the unit edge tangents, 1 for the regular cell."""
     cell = CELLS[block.type]
     worst = np.ones(len(block))
     if cell.dimension < 2:
@@ -124,9 +123,7 @@ def _edge_directions(shape: str) -> tuple[Array, ...]:
 
 def _edge_lengths(points: Array, block: CellBlock) -> Array:
     edges = np.array([e[:2] for e in CELLS[block.type].edges])
-    return np.asarray(
-        np.linalg.norm(points[block.nodes[:, edges[:, 1]]] - points[block.nodes[:, edges[:, 0]]], axis=2)
-    )
+    return np.asarray(np.linalg.norm(points[block.nodes[:, edges[:, 1]]] - points[block.nodes[:, edges[:, 0]]], axis=2))
 
 
 def _extent(points: Array, block: CellBlock) -> Array:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.data import MeshData
+from flexmbs.mesh.quality import scaled_jacobians
 from flexmbs.mesh.subdivide import Row, lattice, subdivide
 from flexmbs.mesh.topology import CellBlock
 
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Child = tuple[str, tuple[int, ...]]
 
 
@@ -31,15 +35,26 @@ def _rows(number: int, block: CellBlock, data: MeshData) -> list[Row]:
     shape = CELLS[block.type].shape
     rows = [Row(number, child, corners) for child, corners in _children(shape)]
     if shape == "tetra":
-        # The octahedron left in the middle is cut along its shortest diagonal, which keeps the shapes best.
-        x = data["points"][block.nodes[:, :4]]
-        middles = np.stack([(x[:, a] + x[:, b]) / 2 for a, b in (e[:2] for e in CELLS["tetra"].edges)], axis=1)
-        lengths = [np.linalg.norm(middles[:, a] - middles[:, b], axis=1) for a, b in _DIAGONALS]
-        shortest = np.argmin(lengths, axis=0)
+        best = _best_diagonals(data["points"][block.nodes[:, :4]])
         for k in range(3):
-            cells = np.flatnonzero(shortest == k)
+            cells = np.flatnonzero(best == k)
             rows += [Row(number, "tetra", corners, cells) for corners in _octahedron(k)]
     return rows
+
+
+def _best_diagonals(x: Array) -> Index:
+    """Along which diagonal to cut the octahedron in the middle of each tetrahedron for the best shapes."""
+    middles = np.stack([(x[:, a] + x[:, b]) / 2 for a, b in (e[:2] for e in CELLS["tetra"].edges)], axis=1)
+    first = 6 * np.arange(len(x))[:, None] - 4  # the places of the edge middles are 4 to 9
+    worst = [
+        np.min(
+            [scaled_jacobians(middles.reshape(-1, 3), CellBlock("tetra", first + row)) for row in _octahedron(k)],
+            axis=0,
+        )
+        for k in range(3)
+    ]
+    # Rounding must not decide between equals.
+    return np.asarray(np.argmax(np.round(worst, 9), axis=0), dtype=np.int64)
 
 
 @cache
