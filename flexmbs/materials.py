@@ -37,14 +37,12 @@ class Material:
     poisson: float
     density: float
     name: str = "material"
-    elasticity: Array = field(default=None, repr=False)  # type: ignore[assignment]
+    elasticity: Array = field(default=None, repr=False)  # type: ignore[arg-type]
     """Stiffness matrix D (6, 6) with σ = D ε, in Voigt's order."""
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.density) and self.density >= 0):
-            raise MaterialError(
-                f"{self.name}: density must be a number of kg/m³, zero or more, not {self.density}."
-            )
+            raise MaterialError(f"{self.name}: density must be a number of kg/m³, zero or more, not {self.density}.")
         given = self.elasticity
         if given is None:
             if not (np.isfinite(self.young) and self.young > 0):
@@ -89,7 +87,7 @@ class Material:
         n12, n23, n13 = np.asarray(poisson, dtype=float)
         g12, g23, g13 = np.asarray(shear, dtype=float)
         if min(e1, e2, e3, g12, g23, g13) <= 0:
-            raise MaterialError(f"{name}: all moduli must be positive, not E = {young}, G = {shear}.")
+            raise MaterialError(f"{name}: all moduli must be positive, not E = {young!r}, G = {shear!r}.")
         compliance = np.diag([1 / e1, 1 / e2, 1 / e3, 1 / g23, 1 / g13, 1 / g12])
         compliance[0, 1] = compliance[1, 0] = -n12 / e1
         compliance[1, 2] = compliance[2, 1] = -n23 / e2
@@ -118,15 +116,18 @@ class Material:
 
     def plane(self, kind: str) -> Array:
         """Stiffness (3, 3) between (xx, yy, xy) in plane ``"stress"`` or plane ``"strain"``."""
-        inside, outside = [0, 1, 5], [2, 3, 4]
         d = self.elasticity
+        inside = [0, 1, 5]
+        return np.asarray(d[np.ix_(inside, inside)] + d[inside, 2:5] @ self.out_of_plane(kind))
+
+    def out_of_plane(self, kind: str) -> Array:
+        """Strains (zz, yz, zx) per in-plane strain (xx, yy, xy): none, or those that leave the faces stress-free."""
         if kind == "strain":
-            return d[np.ix_(inside, inside)]
+            return np.zeros((3, 3))
         if kind != "stress":
             raise MaterialError(f'plane must be "stress" or "strain", not {kind!r}.')
-        # σzz = σyz = σzx = 0 determines the strains out of the plane
-        across = d[np.ix_(inside, outside)]
-        return d[np.ix_(inside, inside)] - across @ np.linalg.solve(d[np.ix_(outside, outside)], across.T)
+        d = self.elasticity
+        return np.asarray(-np.linalg.solve(d[2:5, 2:5], d[2:5, [0, 1, 5]]))
 
 
 def isotropic_elasticity(young: float, poisson: float) -> Array:

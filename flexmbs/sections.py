@@ -52,9 +52,7 @@ class Section:
     def tube(cls, outer: float, inner: float) -> Section:
         """Circular tube by its outer and inner diameters; shear factor after Cowper (1966)."""
         if not outer > inner >= 0:
-            raise MaterialError(
-                f"tube: outer diameter {outer} must be larger than inner diameter {inner} >= 0."
-            )
+            raise MaterialError(f"tube: outer diameter {outer} must be larger than inner diameter {inner} >= 0.")
         second = np.pi / 64 * (outer**4 - inner**4)
         area = np.pi / 4 * (outer**2 - inner**2)
         return cls(
@@ -78,7 +76,7 @@ class Section:
     def i_beam(cls, b: float, h: float, web: float, flange: float) -> Section:
         """I-section: flanges ``b`` wide across z and ``flange`` thick, height ``h`` along y, web ``web`` thick."""
         inner = h - 2 * flange
-        if not (0 < web < b and 0 < flange and inner > 0):
+        if not (0 < web < b and flange > 0 and inner > 0):
             raise MaterialError(f"i_beam: thicknesses do not fit: b={b}, h={h}, web={web}, flange={flange}.")
         area = 2 * b * flange + inner * web
         second_z = (b * h**3 - (b - web) * inner**3) / 12

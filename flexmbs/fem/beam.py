@@ -80,6 +80,7 @@ class Beam(ElementBlock):
     young, shear, density : E, G, ρ per element.
     area, second_y, second_z, torsion : A, Iy, Iz, J per element.
     factors : shear factors (elements, 2), or None for Euler-Bernoulli.
+    extent : largest distances (|y|, |z|) of the section from its centroid (elements, 2), zero if unknown.
     """
 
     type = "line"
@@ -99,8 +100,11 @@ class Beam(ElementBlock):
         second_z: Array,
         torsion: Array,
         factors: Array | None,
+        extent: Array,
     ) -> None:
         self.cells, self.points, self.rotation = cells, points, rotation
+        self.local_axes = rotation
+        self.extent = extent
         self.density, self.area, self.second_y, self.second_z = density, area, second_y, second_z
         self.length: Array = np.linalg.norm(points[cells[:, 1]] - points[cells[:, 0]], axis=1)
         self.axial, self.twist = young * area, shear * torsion
@@ -139,7 +143,7 @@ class Beam(ElementBlock):
         xi, w = quadrature("line", 6)  # cubic shapes squared
         s = (xi[:, 0] + 1) / 2
         weight = (w / 2)[None, :] * (self.density * self.length)[:, None]
-        n0, ny, nz = (np.einsum("eki,eqin->eqkn", self.rotation, layer) for layer in self._layers(s))
+        n0, ny, nz = (np.einsum("eki,eqin->eqkn", self.local_axes, layer) for layer in self._layers(s))
         shares = (self.area, self.second_z, self.second_y)
         m = sum(
             np.einsum("eq,eqim,eqjn->eijmn", weight * share[:, None], layer, layer, optimize=True)
@@ -147,7 +151,7 @@ class Beam(ElementBlock):
         )
         start, end = self.points[self.cells[:, 0]], self.points[self.cells[:, 1]]
         axis = start[:, None, :] + s[None, :, None] * (end - start)[:, None, :]
-        up, across = self.rotation[:, :, 1], self.rotation[:, :, 2]
+        up, across = self.local_axes[:, :, 1], self.local_axes[:, :, 2]
         first = (
             np.einsum("eq,eqim,eqj->eijm", weight * self.area[:, None], n0, axis)
             + np.einsum("eq,eqim,ej->eijm", weight * self.second_z[:, None], ny, up)

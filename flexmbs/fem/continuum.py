@@ -122,6 +122,7 @@ class Continuum(ScalarBlock):
         points: Array,
         tensors: Array,
         stiffness_matrices: Array,
+        out_of_plane: Array | None,
         law: Index,
         density: Array,
         thickness: Array,
@@ -132,6 +133,7 @@ class Continuum(ScalarBlock):
         self.law = law
         self.terms, self.coefficients = _elastic_terms(tensors)
         self.voigt = stiffness_matrices  # (laws, 6, 3 or 6): stress (6) from in-plane or full strain
+        self.out_of_plane = out_of_plane  # (laws, 3, 3): strains (zz, yz, zx) from (xx, yy, xy) of plane cells
         self.density, self.thickness = density, thickness
         self.tables = ContinuumTables.of(cell, incompatible)
         self.affine = _affine(cell, cells, points)
@@ -177,7 +179,7 @@ class Continuum(ScalarBlock):
         d, n = self.dofs, self.cells.shape[1]
         tensor = np.ascontiguousarray(stress[:, :, VOIGT_INDEX[:d, :d]])
         scalar = np.empty((len(self.cells), n, n))
-        kernels.geometric_scalar(self.points, self.cells, t.gradients, t.weights, tensor, self.thickness, scalar)
+        kernels.geometric_scalar(self.points, self.cells, self.tables.elastic, tensor, self.thickness, scalar)
         return np.einsum("eab,ij->eaibj", scalar, np.eye(d)).reshape(len(scalar), self.size, self.size)
 
     def strain_state(self, displacement: Array) -> Array:
@@ -188,6 +190,18 @@ class Continuum(ScalarBlock):
         pairs = ((0, 0), (1, 1), (0, 1)) if d == 2 else ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))
         columns = [gradient[..., i, i] if i == j else gradient[..., i, j] + gradient[..., j, i] for i, j in pairs]
         return np.stack(columns, axis=-1)
+
+    def full_strain(self, displacement: Array) -> Array:
+        """Strains (elements, points, 6) at the integration points, those out of the plane included."""
+        strain = self.strain_state(displacement)
+        if self.out_of_plane is None:
+            return strain
+        full = np.zeros((*strain.shape[:2], 6))
+        full[..., [0, 1, 5]] = strain
+        for number, matrix in enumerate(self.out_of_plane):
+            mine = self.law == number
+            full[mine, :, 2:5] = strain[mine] @ matrix.T
+        return full
 
     def stress_state(self, displacement: Array) -> Array:
         """Stress (elements, points, 6) at the integration points."""

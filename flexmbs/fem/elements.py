@@ -77,8 +77,8 @@ class Elements:
         self.formulation = _formulation(formulation, dimension)
         if dimension == 2 and np.ptp(mesh.points[:, 2]) > 1e-9 * mesh.size:
             raise MeshError(
-                f"{mesh.name}: this is a surface in space ({', '.join(b.type for b in mesh.cells)}), which has no solid "
-                "elements. Mesh the volume (in Gmsh: a physical volume, then mesh in 3D), or for a plane part put all "
+                f"{mesh.name}: this is a surface in space ({', '.join(b.type for b in mesh.cells)}), which makes no "
+                "solid elements. Mesh the volume (in Gmsh: a physical volume, then mesh in 3D), or for a plane part put all "
                 "nodes at the same z."
             )
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
@@ -256,13 +256,14 @@ class Elements:
                 raise MaterialError(f"{self.mesh.name}: thickness must be positive, not {min(values)}.")
             thick = np.array(values)[number[mine]]
             tensors = np.array([_plane_tensor(m.plane(self.plane)) for m in materials])
-            voigt = np.array([_plane_stress_rows(m, self.plane) for m in materials])
+            free = np.array([m.out_of_plane(self.plane) for m in materials])
+            voigt = np.array([_plane_stress_rows(m, f) for m, f in zip(materials, free, strict=True)])
         else:
             tensors = np.array([elasticity_tensor(m.elasticity) for m in materials])
-            voigt = np.array([m.elasticity for m in materials])
+            voigt, free = np.array([m.elasticity for m in materials]), None
         density = np.array([m.density for m in materials])[law]
         incompatible = self.formulation == "incompatible" and cell in ("hexahedron", "quad")
-        return Continuum(cell, nodes, self.mesh.points, tensors, voigt, law, density, thick, incompatible)
+        return Continuum(cell, nodes, self.mesh.points, tensors, voigt, free, law, density, thick, incompatible)
 
     def _lines(
         self, nodes: Index, mine: slice, materials: Sequence[Material], law: Index, up: Array | None
@@ -298,7 +299,11 @@ class Elements:
         if self.formulation == "timoshenko":
             table = np.array([[s.shear_factors(m.poisson) for m in materials] for s in sections])
             factors = table[which, law]
-        return Beam(nodes, mesh.points, rotation, young, shear, density, area, second_y, second_z, torsion, factors)
+        extent = np.array([s.extent for s in sections])[which]
+        return Beam(
+            *(nodes, mesh.points, rotation, young, shear, density),
+            *(area, second_y, second_z, torsion, factors, extent),
+        )
 
     def _by_cell(self, given: Any, kind: type[T], label: str) -> tuple[list[T], Index]:
         """The distinct values and the number of each cell's own, from one value or a mapping by cell set."""
@@ -312,9 +317,8 @@ class Elements:
             cells = mesh.cell_numbers(name)
             taken = cells[number[cells] >= 0]
             if len(taken):
-                raise MaterialError(
-                    f"{mesh.name}: cell {taken[0]} has a {label} from set {list(given)[number[taken[0]]]!r} and from {name!r}."
-                )
+                first = list(given)[number[taken[0]]]
+                raise MaterialError(f"{mesh.name}: cell {taken[0]} has a {label} from set {first!r} and from {name!r}.")
             number[cells] = k
         missing = np.flatnonzero(number < 0)
         if len(missing):
@@ -347,13 +351,7 @@ def _plane_tensor(matrix: Array) -> Array:
     return np.ascontiguousarray(tensor)
 
 
-def _plane_stress_rows(material: Material, plane: str) -> Array:
+def _plane_stress_rows(material: Material, out_of_plane: Array) -> Array:
     """Six stresses from the in-plane strains (xx, yy, xy)."""
-    inside, outside = [0, 1, 5], [2, 3, 4]
     d = material.elasticity
-    if plane == "strain":
-        return d[:, inside]
-    free = -np.linalg.solve(d[np.ix_(outside, outside)], d[np.ix_(outside, inside)])
-    full: Array = d[:, inside] + d[:, outside] @ free
-    full[outside] = 0.0
-    return full
+    return np.asarray(d[:, [0, 1, 5]] + d[:, 2:5] @ out_of_plane)

@@ -151,17 +151,21 @@ def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSp
         if not isinstance(item, LumpedMass | GroundSpring):
             raise MaterialError(f"attachments are LumpedMass and GroundSpring, not {type(item).__name__}.")
         chosen, share = mesh.nodes(item.nodes), mesh.weights(item.nodes)
-        is_mass = isinstance(item, LumpedMass)
-        inertia = np.zeros((3, 3)) if not is_mass or item.inertia is None else np.asarray(item.inertia, dtype=float)
+        mass, inertia, spring = 0.0, np.zeros((3, 3)), np.zeros((d, d))
+        if isinstance(item, GroundSpring):
+            spring = item.matrix(d)
+        else:
+            mass = item.mass
+            inertia = np.zeros((3, 3)) if item.inertia is None else np.asarray(item.inertia, dtype=float)
         if inertia.any() and d != 6:
             raise MaterialError(
                 f"lumped mass on {item.nodes!r}: the nodes of this mesh do not rotate, so it can have no inertia; "
                 "spread the mass over several nodes instead."
             )
         nodes.append(chosen)
-        masses.append(share * item.mass if is_mass else np.zeros(len(chosen)))
+        masses.append(share * mass)
         inertias.append(share[:, None, None] * inertia)
-        springs.append(share[:, None, None] * (np.zeros((d, d)) if is_mass else item.matrix(d)))
+        springs.append(share[:, None, None] * spring)
     if not nodes:
         return None
     every = np.concatenate(nodes).astype(np.int64)

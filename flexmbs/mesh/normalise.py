@@ -13,7 +13,6 @@ reference points) carry nothing and are dropped, also from the sets; so are sets
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,9 +78,8 @@ def _without_centres(kind: str, nodes: Index) -> tuple[str, Index]:
 def _dimension(kind: str) -> int:
     if kind in CELLS:
         return CELLS[kind].dimension
-    if re.match(r"(vtk_lagrange_curve|line)", kind.lower()):
-        return 1
-    return 2 if re.search(r"(triangle|quad|polygon)", kind.lower()) else 3
+    words = (("vert", 0), ("line", 1), ("curve", 1), ("triangle", 2), ("quad", 2), ("polygon", 2))
+    return next((dimension for word, dimension in words if word in kind.lower()), 3)
 
 
 def _chosen_dimension(

@@ -12,8 +12,10 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio
+from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, vtk
 from flexmbs.mesh.formats.contents import FileContents
+from flexmbs.mesh.integrals import cell_volumes
+from flexmbs.mesh.move import reverse
 from flexmbs.mesh.normalise import mesh_data
 
 SMALLEST, LARGEST = 1e-4, 1e3
@@ -23,6 +25,7 @@ OWN: dict[str, Callable[[Path], FileContents]] = {
     ".msh": gmsh.read,
     ".inp": abaqus.read,
     **dict.fromkeys((".bdf", ".nas", ".fem", ".blk", ".dat"), nastran.read),
+    **dict.fromkeys(vtk.READERS, vtk.read),
 }
 """Readers of our own, by extension."""
 
@@ -37,7 +40,7 @@ def read(path: str | PathLike[str], *, scale: float = 1.0, dimension: int | None
     if not (np.isfinite(scale) and scale > 0):
         raise MeshError(f"{path}: scale must be a positive number, not {scale!r} (1e-3 for millimetres).")
     _check_file(path)
-    data = mesh_data(_contents(path), path.name, dimension)
+    data = _upright(mesh_data(_contents(path), path.name, dimension), path.suffix.lower())
     data["points"] = data["points"] * scale
     _check_size(data, path)
     return data
@@ -70,6 +73,17 @@ def _contents(path: Path) -> FileContents:
             "for instance with Gmsh or ParaView."
         )
     return through_meshio.read(path, through[suffix][0])
+
+
+def _upright(data: MeshData, suffix: str) -> MeshData:
+    """Cells in our node order where a format, or part of what writes it, counts them the other way round."""
+    inverted = [cell_volumes(data["points"], b.type, b.nodes) < 0 for b in data["cells"]]
+    if suffix == ".med":  # its solids are inside out by definition; a few inverted cells are a defect, to be reported
+        return reverse(data, np.concatenate(inverted)) if all(part.all() for part in inverted) else data
+    if suffix in (*vtk.READERS, ".xdmf", ".xmf"):  # VTK's manual and most programs begin wedges with opposite triangles
+        wedges = [part & b.type.startswith("wedge") for part, b in zip(inverted, data["cells"], strict=True)]
+        return reverse(data, np.concatenate(wedges))
+    return data
 
 
 def _head(path: Path) -> bytes:

@@ -13,30 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.errors import MeshError
-from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.formats.contents import FileContents, Index
-from flexmbs.mesh.integrals import cell_volumes
+from flexmbs.mesh.formats.tags import SET, groups_of
 
 log = logging.getLogger(__name__)
 
 # meshio reads these but lacks their dimension, and would stop at the first such block.
 for _kind in ("wedge15", "pyramid13"):
     meshio._mesh.topological_dimension.setdefault(_kind, 3)
-
-SET = "set:"
-"""Prefix of 0/1 arrays that hold a set of ours in formats without sets."""
-
-MOST_TAGS = 256
-"""An integer array with more different values is numbering, not grouping."""
-
-NUMBERINGS = (
-    "globalid",
-    "globalelementid",
-    "globalnodeid",
-    "vtkoriginalcellids",
-    "vtkghosttype",
-    "pedigreeids",
-)
 
 
 def extensions() -> dict[str, list[str]]:
@@ -61,17 +45,15 @@ def read(path: Path, file_format: str) -> FileContents:
         ) from error
     if said.getvalue():
         log.info("%s: %s", path, said.getvalue().strip())
-    return contents(mesh, file_format)
+    return _contents(mesh)
 
 
-def contents(mesh: meshio.Mesh, file_format: str) -> FileContents:
+def _contents(mesh: meshio.Mesh) -> FileContents:
     """Contents of a meshio mesh, with whatever meshio knows of groups."""
     points = np.array(mesh.points, dtype=float).reshape(len(mesh.points), -1)
     if points.shape[1] < 3:
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     blocks = [(b.type, _nodes(b)) for b in mesh.cells]
-    if file_format in ("vtk", "vtu", "xdmf"):
-        blocks = [(kind, upright(points, kind, nodes)) for kind, nodes in blocks]
     starts = np.concatenate([[0], np.cumsum([len(n) for _, n in blocks])]).astype(np.int64)
     node_groups = {str(k): np.asarray(v, dtype=np.int64).ravel() for k, v in mesh.point_sets.items()}
     cell_groups: dict[str, Index] = {}
@@ -86,23 +68,12 @@ def contents(mesh: meshio.Mesh, file_format: str) -> FileContents:
         cell_groups[str(name)] = np.concatenate([np.zeros(0, np.int64), *members])
     for name, parts in mesh.cell_data.items():
         values = np.concatenate([np.asarray(p) for p in parts]) if parts else np.zeros(0)
-        cell_groups.update(_tagged(name, values, _families(mesh, "cell_tags", name)))
+        cell_groups.update(groups_of(name, values, _families(mesh, "cell_tags", name)))
     for name, data in mesh.point_data.items():
         families = _families(mesh, "point_tags", name)
         if families or name.startswith(SET):
-            node_groups.update(_tagged(name, np.asarray(data), families))
+            node_groups.update(groups_of(name, np.asarray(data), families))
     return FileContents(points, blocks, node_groups, cell_groups)
-
-
-def upright(points: NDArray[np.float64], kind: str, nodes: Index) -> Index:
-    """Wedges with their triangles exchanged where the volume is negative.
-
-    VTK's manual and most programs that write VTK disagree about which triangle comes first; both occur.
-    """
-    if kind not in ("wedge", "wedge15") or not len(nodes):
-        return nodes
-    swap = [3, 4, 5, 0, 1, 2, 9, 10, 11, 6, 7, 8, 12, 13, 14][: CELLS[kind].nodes]
-    return np.where(cell_volumes(points, kind, nodes)[:, None] < 0, nodes[:, swap], nodes)
 
 
 def _nodes(block: Any) -> Index:
@@ -111,26 +82,7 @@ def _nodes(block: Any) -> Index:
     return np.asarray(block.data, dtype=np.int64).reshape(len(block.data), -1)
 
 
-def _families(mesh: meshio.Mesh, attribute: str, name: str) -> dict[int, list[str]]:
+def _families(mesh: meshio.Mesh, attribute: str, name: str) -> dict[int, list[str]] | None:
     """Group names by family number, as MED files have them."""
     found = getattr(mesh, attribute, None) if name == attribute else None
-    return {int(k): [str(g) for g in v] for k, v in found.items()} if found else {}
-
-
-def _tagged(name: str, values: NDArray[Any], families: dict[int, list[str]]) -> dict[str, Index]:
-    """Groups of equal value in an integer array: ``<array>_<value>``, or the names of the family."""
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1 or values.dtype.kind not in "iub" or name.lower() in NUMBERINGS:
-        return {}
-    if name.startswith(SET):
-        return {name.removeprefix(SET): np.flatnonzero(values)}
-    tags = np.unique(values)
-    if len(tags) > MOST_TAGS:
-        return {}
-    groups: dict[str, list[Index]] = {}
-    for tag in tags:
-        named = families.get(int(tag), []) if families else [f"{name}_{tag}"]
-        for group in named:
-            groups.setdefault(group, []).append(np.flatnonzero(values == tag))
-    return {group: np.concatenate(parts) for group, parts in groups.items()}
+    return None if found is None else {int(k): [str(g) for g in v] for k, v in found.items()}

@@ -1,0 +1,1 @@
+"""Analyses: what users ask of a part or a mechanism."""

@@ -1,0 +1,187 @@
+"""Natural frequencies and mode shapes of a part: held or free, prestressed, spinning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.analyses.statics import StaticResult, as_elements, statics
+from flexmbs.analyses.supports import Supports, supports
+from flexmbs.errors import AnalysisError
+from flexmbs.fem.elements import Elements
+from flexmbs.fem.loads import Centrifugal, Load
+from flexmbs.fem.rigid import free_motions
+from flexmbs.fem.stress import SectionForces, TensorField, stress
+from flexmbs.linalg import quadratic_modes, smallest_modes
+from flexmbs.mesh.mesh import Mesh
+from flexmbs.projection import Projection
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Natural modes of a part, lowest first.
+
+    Attributes
+    ----------
+    frequencies : [Hz] (modes,); exactly zero for rigid modes.
+    damping : damping ratios ζ (modes,).
+    shapes : (modes, nodes, coordinates per node), unit modal mass; complex where the part spins.
+    rigid : which modes are rigid motions (modes,).
+    eigenvalues : λ of exp(λt) (modes,), complex.
+    effective_mass : modal effective mass for motion of the frame along x, y (and z) [kg], (modes, 2 or 3).
+    """
+
+    elements: Elements
+    frequencies: Array
+    damping: Array
+    shapes: NDArray[Any]
+    rigid: NDArray[np.bool_]
+    eigenvalues: NDArray[np.complex128]
+    effective_mass: Array
+
+    def __len__(self) -> int:
+        return len(self.frequencies)
+
+    def stress(self, mode: int) -> TensorField | SectionForces:
+        """Stress field of one mode shape (its real part)."""
+        return stress(self.elements, np.real(self.shapes[mode]))
+
+    def table(self) -> str:
+        """The modes as a table of text."""
+        axes = "xyz"[: self.effective_mass.shape[1]]
+        head = f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping':>9}  " + "  ".join(
+            f"{'m_' + a + ' [kg]':>10}" for a in axes
+        )
+        rows = [head]
+        for k in range(len(self)):
+            masses = "  ".join(f"{m:10.4g}" for m in self.effective_mass[k])
+            note = "  rigid" if self.rigid[k] else ""
+            rows.append(f"{k + 1:>4}  {self.frequencies[k]:>14.6g}  {self.damping[k]:>9.3g}  {masses}{note}")
+        return "\n".join(rows)
+
+    def __repr__(self) -> str:
+        return f"<Modes of {self.elements.mesh.name!r}: {np.array2string(self.frequencies, precision=5)} Hz>"
+
+
+def modes(
+    model: Mesh | Elements,
+    material: Any = None,
+    *,
+    fixed: Any = None,
+    count: int = 10,
+    prestress: Any = None,
+    spin: ArrayLike | None = None,
+    stiffening: bool = True,
+    **options: Any,
+) -> Modes:
+    """Lowest natural modes of a part.
+
+    Parameters
+    ----------
+    model : a Mesh with its ``material`` (and ``section=``, ``thickness=``, ... as for Elements), or Elements.
+    fixed : what is held, as for ``statics``; nothing: a free part, whose rigid modes are reported as such.
+    count : how many modes, rigid ones included.
+    prestress : loads, a StaticResult or a stress state whose geometric stiffness K_g is added.
+    spin : angular velocity ω [rad/s] (3,) of the frame in which the part is held: the modes are those seen in the
+        rotating frame, λ²M + λC(ω) + K + K(ω) + K_g.
+    stiffening : include in K_g the stress of the centrifugal load of ``spin``.
+    """
+    elements = as_elements(model, material, options)
+    held = supports(elements, fixed)
+    if held.projection.offset.any():
+        raise AnalysisError(
+            "modes: prescribed displacements have no meaning here; give them to statics and use prestress=."
+        )
+    free = free_motions(elements, held.projection, held.border)
+    size = held.projection.shape[1] - (0 if held.border is None else held.border.shape[0])
+    if not 1 <= count <= size:
+        raise AnalysisError(f"modes: {count} modes were asked for; the part has {size} free coordinates.")
+    blocks = elements.stiffness()
+    turning = spin is not None and bool(np.any(spin))
+    for state in _prestresses(elements, fixed, prestress, spin if turning and stiffening else None):
+        blocks = blocks + elements.geometric_stiffness(state)
+    mass = elements.assemble(elements.mass())
+    if turning:
+        if free.shape[1]:
+            raise AnalysisError(
+                "modes: a spinning part must be held in its rotating frame; give fixed= or a GroundSpring."
+            )
+        assert spin is not None
+        return _spinning(elements, held, blocks + elements.stiffness_omega(spin), mass, spin, count)
+    projection = held.projection
+    reduced_k, reduced_m = projection.project(elements.assemble(blocks)), projection.project(mass)
+    border = held.reduced_border
+    values, vectors = smallest_modes(
+        reduced_k, reduced_m, count, rigid=free.shape[1] > 0, border=None if border is None else border[0]
+    )
+    shapes = projection.expand_rates(vectors)
+    rigid = _are_rigid(mass, free, shapes)
+    values = np.where(rigid, 0.0, values)
+    # K_g may make the part unstable: then λ is real and the frequency is zero
+    eigenvalues = np.sqrt(np.asarray(-values, dtype=complex))
+    return _result(elements, eigenvalues, shapes, rigid)
+
+
+def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: ArrayLike, count: int) -> Modes:
+    """Complex modes with gyroscopic terms."""
+    projection = held.projection
+    if held.border is not None:
+        projection = projection @ Projection.constraints(held.border @ projection.matrix)
+    gyroscopic = elements.assemble(elements.gyroscopic(spin))
+    m, c, k = (projection.project(a) for a in (mass, gyroscopic, elements.assemble(blocks)))
+    eigenvalues, vectors = quadratic_modes(m, c, k, count)
+    order = np.argsort(np.abs(eigenvalues.imag), kind="stable")
+    shapes = projection.expand_rates(vectors[:, order])
+    return _result(elements, eigenvalues[order], shapes, np.zeros(count, dtype=bool))
+
+
+def _result(elements: Elements, eigenvalues: Any, shapes: Any, rigid: NDArray[np.bool_]) -> Modes:
+    size = np.abs(eigenvalues)
+    damping = np.where(size > 0, -eigenvalues.real / np.where(size > 0, size, 1.0), 0.0)
+    damping[np.abs(damping) < 1e-12] = 0.0
+    origin = elements.assemble(elements.mass_origin())
+    effective = np.abs(shapes.T @ origin) ** 2
+    order = elements.mesh.n_nodes, elements.dofs_per_node
+    return Modes(
+        elements,
+        np.abs(eigenvalues.imag) / (2 * np.pi),
+        damping,
+        np.ascontiguousarray(shapes.T).reshape(-1, *order),
+        rigid,
+        np.asarray(eigenvalues, dtype=complex),
+        effective,
+    )
+
+
+def _are_rigid(mass: Any, free: Array, shapes: Array) -> NDArray[np.bool_]:
+    """Modes that are combinations of the free rigid motions, measured by kinetic energy."""
+    if not free.shape[1]:
+        return np.zeros(shapes.shape[1], dtype=bool)
+    weighted = mass @ free
+    amplitudes = scipy.linalg.solve(free.T @ weighted, weighted.T @ shapes, assume_a="pos")
+    share = np.sum(amplitudes * (weighted.T @ shapes), axis=0)
+    return np.asarray(share > 0.999)
+
+
+def _prestresses(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike | None) -> list[Any]:
+    """Stress states: of given loads, given directly, and of the centrifugal load of the spin."""
+    states = []
+    loads: list[Load] = []
+    if prestress is not None:
+        if isinstance(prestress, Load):
+            loads.append(prestress)
+        elif isinstance(prestress, list | tuple) and prestress and all(isinstance(p, Load) for p in prestress):
+            loads.extend(prestress)
+        else:
+            states.append(prestress.stress if isinstance(prestress, StaticResult) else prestress)
+    if spin is not None:
+        loads.append(Centrifugal(spin))
+    if loads:
+        states.append(statics(elements, loads=loads, fixed=fixed).stress)
+    return states

@@ -1,0 +1,138 @@
+"""Static response of a part: displacements, reactions, stress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.analyses.supports import supports
+from flexmbs.errors import AnalysisError, SolverError
+from flexmbs.fem.elements import Elements
+from flexmbs.fem.loads import Load
+from flexmbs.fem.rigid import described, free_motions, rigid_motions
+from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
+from flexmbs.linalg import BorderedFactor, factorize
+from flexmbs.materials import Material
+from flexmbs.mesh.mesh import Mesh, Which
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StaticResult:
+    """Static response of a part.
+
+    ``displacement`` (nodes, coordinates per node); ``reactions`` of the same shape are the forces of the supports on
+    the part, zero at free nodes up to rounding.
+    """
+
+    elements: Elements
+    displacement: Array
+    reactions: Array
+    strain_energy: float
+
+    @cached_property
+    def stress(self) -> TensorField | SectionForces:
+        """Stress field; section forces for bars and beams."""
+        return stress(self.elements, self.displacement)
+
+    @cached_property
+    def strain(self) -> TensorField:
+        """Strain field of solid and plane parts."""
+        return strain(self.elements, self.displacement)
+
+    def reaction(self, which: Which = "all", about: Any = None) -> Array:
+        """Resultant of the supports at the nodes of a set: force and moment about a point (by default the origin).
+
+        (6,): Fx, Fy, Fz, Mx, My, Mz; (3,) for plane parts: Fx, Fy, Mz.
+        """
+        nodes = self.elements.nodes(which)
+        point = None if about is None else np.asarray(about, dtype=float)
+        motions = rigid_motions(self.elements, point).reshape(*self.reactions.shape, -1)
+        return np.einsum("nd,ndk->k", self.reactions[nodes], motions[nodes])
+
+    def __repr__(self) -> str:
+        largest = np.linalg.norm(self.displacement[:, : self.elements.axes], axis=1).max()
+        return f"<StaticResult of {self.elements.mesh.name!r}: largest displacement {largest:.4g} m>"
+
+
+def statics(
+    model: Mesh | Elements,
+    material: Any = None,
+    loads: Load | Sequence[Load] = (),
+    *,
+    fixed: Any = None,
+    prestress: Any = None,
+    **options: Any,
+) -> StaticResult:
+    """Static response K d = Q of a part under loads.
+
+    Parameters
+    ----------
+    model : a Mesh with its ``material`` (and ``section=``, ``thickness=``, ... as for Elements), or Elements.
+    loads : Force, Traction, Pressure, Gravity, Acceleration, Centrifugal; one or several.
+    fixed : what is held: a set name, several, ``{"x0": "xyz", "x1": "z"}``, ``{"x1": {"z": 1e-3}}`` for prescribed
+        displacements, ``Averaged("x1")`` for a mean motion, or any Projection.
+    prestress : a stress state whose geometric stiffness is added.
+    """
+    elements = as_elements(model, material, options)
+    every = [loads] if isinstance(loads, Load) else list(loads)
+    for load in every:
+        if not isinstance(load, Load):
+            raise AnalysisError(f"loads: {load!r} is no load; see Force, Traction, Pressure, Gravity, Centrifugal.")
+    held = supports(elements, fixed)
+    free = free_motions(elements, held.projection, held.border)
+    if free.shape[1]:
+        raise AnalysisError(
+            f"{elements.mesh.name}: the part is not held: {described(elements, free)} is free. Hold more with fixed=, or "
+            "add a GroundSpring."
+        )
+    load_vector = sum((load.vector(elements) for load in every), start=np.zeros(elements.n_dofs))
+    blocks = elements.stiffness()
+    for load in every:
+        follower = load.stiffness(elements)
+        if follower is not None:
+            blocks = blocks + follower
+    if prestress is not None:
+        blocks = blocks + elements.geometric_stiffness(getattr(prestress, "stress", prestress))
+    full = elements.assemble(blocks)
+    reduced, right = held.projection.project_system(full, load_vector)
+    try:
+        border = held.reduced_border
+        if border is None:
+            y = factorize(reduced).solve(right)
+        else:
+            motions = held.projection.matrix.T @ rigid_motions(elements)
+            y, _ = BorderedFactor(reduced, border[0], rigid_modes=motions).solve(right, border[1])
+    except SolverError as error:
+        raise AnalysisError(
+            f"{elements.mesh.name}: no stable equilibrium was found ({error}). Either some of it is a mechanism (bars, "
+            "hinges), or the loads that follow the deformation (Centrifugal, prestress) exceed its stiffness."
+        ) from error
+    d = held.projection.expand(y)
+    shape = (elements.mesh.n_nodes, elements.dofs_per_node)
+    residual = full @ d - load_vector
+    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), _strain_energy(elements, blocks, full, d))
+
+
+def _strain_energy(elements: Elements, blocks: Any, full: Any, d: Array) -> float:
+    """½ dᵀKd of the elastic stiffness alone."""
+    if blocks.inertia is None and not blocks.geometric:
+        return float(0.5 * d @ (full @ d))
+    return float(0.5 * d @ (elements.assemble(elements.stiffness()) @ d))
+
+
+def as_elements(model: Mesh | Elements, material: Material | Any, options: dict[str, Any]) -> Elements:
+    """Elements of a mesh and material, or the Elements given."""
+    if isinstance(model, Elements):
+        if material is not None or options:
+            raise AnalysisError("Elements have their material and options already; give the mesh to set others.")
+        return model
+    if not isinstance(model, Mesh):
+        raise AnalysisError(f"a Mesh or Elements is needed, not {type(model).__name__}.")
+    return Elements(model, material, **options)
