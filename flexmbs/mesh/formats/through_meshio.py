@@ -10,7 +10,6 @@ from typing import Any
 
 import meshio
 import numpy as np
-from numpy.typing import NDArray
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.formats.contents import FileContents, Index

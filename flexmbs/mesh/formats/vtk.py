@@ -101,7 +101,9 @@ def _blocks(types: NDArray[Any], starts: Index, nodes: Index) -> tuple[list[tupl
         code, count = (int(v) for v in kinds[k])
         members = np.flatnonzero(which.ravel() == k)
         table = nodes[starts[members][:, None] + np.arange(count)]
-        name = TYPES.get(code) or BY_COUNT.get((code, count)) or f"{OTHERS.get(code, f'VTK type {code}')} of {count} nodes"
+        name = (
+            TYPES.get(code) or BY_COUNT.get((code, count)) or f"{OTHERS.get(code, f'VTK type {code}')} of {count} nodes"
+        )
         blocks.append((name, table[:, ORDERS[code]] if code in ORDERS else table))
         order.append(members)
     return blocks, np.concatenate(order)

@@ -14,6 +14,10 @@ import os
 from pathlib import Path
 
 import gmsh
+import numpy as np
+import pyvista as pv
+from vtkmodules.vtkIOLegacy import vtkUnstructuredGridWriter
+from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridWriter
 
 HERE = Path(__file__).parent
 
@@ -99,6 +103,45 @@ def write(name: str, version: float = 4.1, binary: bool = False, **options: floa
     gmsh.write(name)
 
 
+def bricks_and_wedges() -> pv.UnstructuredGrid:
+    """A brick, two wedges (one in the order of VTK's manual, one in the other), and a marker on the face x = 0."""
+    points = np.array([(x, y, z) for x in (0, 1, 2) for y, z in ((0, 0), (1, 0), (1, 1), (0, 1))], dtype=float)
+    cells = [(12, (0, 4, 5, 1, 3, 7, 6, 2)), (13, (4, 8, 9, 7, 11, 10)), (13, (7, 10, 6, 4, 9, 5)), (9, (0, 1, 2, 3))]
+    flat = np.concatenate([[len(nodes), *nodes] for _, nodes in cells])
+    grid = pv.UnstructuredGrid(flat, np.array([kind for kind, _ in cells], dtype=np.uint8), points)
+    grid.cell_data["material"] = np.array([1, 2, 2, 7], dtype=np.int32)
+    grid.cell_data["region id"] = np.array([1, 1, 3, 0], dtype=np.int64)
+    grid.cell_data["quality"] = np.array([0.1, 0.2, 0.3, 0.4])
+    grid.cell_data["GlobalElementId"] = np.array([11, 12, 13, 14])
+    grid.point_data["temperature"] = np.arange(12.0)
+    return grid
+
+
+def vtk_files() -> None:
+    grid = bricks_and_wedges()
+    grid.save("pyvista.vtu")
+    grid.save("pyvista.vtk")
+    grid.save("pyvista_ascii.vtk", binary=False)
+    old = vtkUnstructuredGridWriter()
+    old.SetInputData(grid)
+    old.SetFileVersion(42)
+    old.SetFileName("vtk42.vtk")
+    old.Write()
+    for mode in ("Ascii", "Binary", "Appended"):
+        xml = vtkXMLUnstructuredGridWriter()
+        xml.SetInputData(grid)
+        getattr(xml, f"SetDataModeTo{mode}")()
+        xml.SetCompressorTypeToLZ4()
+        xml.SetFileName(f"vtk_{mode.lower()}.vtu")
+        xml.Write()
+    box = pv.Box(quads=False)
+    box.save("surface.vtp")
+    box.save("surface.vtk")
+    box.save("surface.ply")
+    box.save("surface.stl")
+    pv.ImageData(dimensions=(3, 2, 2)).save("voxels.vti")
+
+
 def main() -> None:
     os.chdir(HERE)  # some formats keep the path
     gmsh.initialize()
@@ -128,6 +171,7 @@ def main() -> None:
     box(2, "wedge", serendipity=False)
     write("wedge18.msh")
     gmsh.finalize()
+    vtk_files()
 
 
 if __name__ == "__main__":
