@@ -55,10 +55,8 @@ class Modes:
     def table(self) -> str:
         """The modes as a table of text."""
         axes = "xyz"[: self.effective_mass.shape[1]]
-        head = f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping':>9}  " + "  ".join(
-            f"{'m_' + a + ' [kg]':>10}" for a in axes
-        )
-        rows = [head]
+        masses = "  ".join(f"{'m_' + a + ' [kg]':>10}" for a in axes)
+        rows = [f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping':>9}  {masses}"]
         for k in range(len(self)):
             masses = "  ".join(f"{m:10.4g}" for m in self.effective_mass[k])
             note = "  rigid" if self.rigid[k] else ""
@@ -96,7 +94,7 @@ def modes(
     held = supports(elements, fixed)
     if held.projection.offset.any():
         raise AnalysisError(
-            "modes: prescribed displacements have no meaning here; give them to statics and use prestress=."
+            "modes: prescribed displacements mean nothing here; give them to statics, and its result as prestress=."
         )
     free = free_motions(elements, held.projection, held.border)
     size = held.projection.shape[1] - (0 if held.border is None else held.border.shape[0])
@@ -110,7 +108,7 @@ def modes(
     if turning:
         if free.shape[1]:
             raise AnalysisError(
-                "modes: a spinning part must be held in its rotating frame; give fixed= or a GroundSpring."
+                "modes: a spinning part must be held in its turning frame; give fixed= or a GroundSpring."
             )
         assert spin is not None
         return _spinning(elements, held, blocks + elements.stiffness_omega(spin), mass, spin, count)

@@ -89,8 +89,8 @@ def statics(
     free = free_motions(elements, held.projection, held.border)
     if free.shape[1]:
         raise AnalysisError(
-            f"{elements.mesh.name}: the part is not held: {described(elements, free)} is free. Hold more with fixed=, or "
-            "add a GroundSpring."
+            f"{elements.mesh.name}: the part is not held: {described(elements, free)} is free. "
+            "Hold more with fixed=, or add a GroundSpring."
         )
     load_vector = sum((load.vector(elements) for load in every), start=np.zeros(elements.n_dofs))
     blocks = elements.stiffness()

@@ -52,7 +52,7 @@ def supports(elements: Elements, fixed: Any) -> Supports:
         if isinstance(item, Projection):
             if item.shape[0] != elements.n_dofs:
                 raise AnalysisError(
-                    f"fixed: a projection of {item.shape[0]} coordinates for {elements.n_dofs} of the part."
+                    f"fixed: a projection of {item.shape[0]} coordinates; the part has {elements.n_dofs}."
                 )
             projections.append(item)
         elif isinstance(item, Averaged):

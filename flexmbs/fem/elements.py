@@ -78,8 +78,8 @@ class Elements:
         if dimension == 2 and np.ptp(mesh.points[:, 2]) > 1e-9 * mesh.size:
             raise MeshError(
                 f"{mesh.name}: this is a surface in space ({', '.join(b.type for b in mesh.cells)}), which makes no "
-                "solid elements. Mesh the volume (in Gmsh: a physical volume, then mesh in 3D), or for a plane part put all "
-                "nodes at the same z."
+                "solid elements. Mesh the volume (in Gmsh: a physical volume, then mesh in 3D), or for a plane part "
+                "put all nodes at the same z."
             )
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
         self.attachments = tuple(attachments)

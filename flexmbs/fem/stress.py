@@ -80,9 +80,7 @@ class SectionForces:
         """Largest axial stress |N|/A + |M_y| z/I_y + |M_z| y/I_z over the section, (elements, 2)."""
         block = self.elements.blocks[0]
         if not isinstance(block, Beam) or not np.all(block.extent > 0):
-            raise AnalysisError(
-                "fibre stress needs beams whose sections were given by their shape, e.g. Section.circle."
-            )
+            raise AnalysisError("fibre stress needs beams with sections given by their shape, e.g. Section.circle.")
         forces = np.abs(self.arrays[0])
         return np.asarray(
             forces[:, :, 0] / block.area[:, None]

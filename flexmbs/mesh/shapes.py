@@ -29,7 +29,7 @@ def shape_gradients(cell: str, xi: Array) -> Array:
 
 @cache
 def _coefficients(cell: str) -> Array:
-    inverse: Array = np.linalg.inv(_monomial_values(cell, CELLS[cell].points))
+    inverse = np.asarray(np.linalg.inv(_monomial_values(cell, CELLS[cell].points)), dtype=np.float64)
     inverse[np.abs(inverse) < 1e-14] = 0.0  # the true coefficients are multiples of 1/8
     return inverse
 
