@@ -84,8 +84,8 @@ def _repeated_nodes(data: MeshData) -> list[Problem]:
     return [
         Problem(
             "repeated nodes",
-            f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'names', 'name')} a node twice (collapsed cells). Use cells of "
-            "the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes with a smaller tolerance.",
+            f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'names', 'name')} a node twice (collapsed "
+            "cells). Use cells of the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes with a smaller tolerance.",
             cells=bad,
         )
     ]
@@ -148,8 +148,8 @@ def _duplicate_cells(data: MeshData) -> list[Problem]:
     if not len(bad):
         return []
     text = (
-        f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'has', 'have')} the same nodes as another cell, so that mass and "
-        "stiffness would count twice. mesh.without_duplicate_cells() drops the copies."
+        f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'has', 'have')} the same nodes as another cell, "
+        "so that mass and stiffness would count twice. mesh.without_duplicate_cells() drops the copies."
     )
     return [Problem("duplicate cells", text, cells=bad)]
 
@@ -188,8 +188,8 @@ def _coincident(data: MeshData) -> list[Problem]:
     if not len(nodes):
         return []
     text = (
-        f"{data['name']}: {listed(nodes, 'node')} {_verb(nodes, 'lies', 'lie')} where another node lies (node {nodes[0]} on node "
-        f"{same[nodes[0]]}), so that the cells there are not tied. mesh.merged_nodes() ties them, "
+        f"{data['name']}: {listed(nodes, 'node')} {_verb(nodes, 'lies', 'lie')} where another node lies "
+        f"(node {nodes[0]} on node {same[nodes[0]]}), so that the cells there are not tied. mesh.merged_nodes() ties them, "
         "unless the gap is meant (a crack, a contact)."
     )
     return [Problem("coincident nodes", text, "warning", nodes=nodes)]
