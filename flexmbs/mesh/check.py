@@ -85,7 +85,8 @@ def _repeated_nodes(data: MeshData) -> list[Problem]:
         Problem(
             "repeated nodes",
             f"{data['name']}: {listed(bad, 'cell')} {_verb(bad, 'names', 'name')} a node twice (collapsed "
-            "cells). Use cells of the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes with a smaller tolerance.",
+            "cells). Use cells of the shape meant, a wedge or pyramid for a collapsed hexahedron, or merge nodes "
+            "with a smaller tolerance.",
             cells=bad,
         )
     ]
@@ -189,8 +190,8 @@ def _coincident(data: MeshData) -> list[Problem]:
         return []
     text = (
         f"{data['name']}: {listed(nodes, 'node')} {_verb(nodes, 'lies', 'lie')} where another node lies "
-        f"(node {nodes[0]} on node {same[nodes[0]]}), so that the cells there are not tied. mesh.merged_nodes() ties them, "
-        "unless the gap is meant (a crack, a contact)."
+        f"(node {nodes[0]} on node {same[nodes[0]]}), so that the cells there are not tied. "
+        "mesh.merged_nodes() ties them, unless the gap is meant (a crack, a contact)."
     )
     return [Problem("coincident nodes", text, "warning", nodes=nodes)]
 
