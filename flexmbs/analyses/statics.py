@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.analyses.supports import supports
+from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
@@ -28,13 +28,15 @@ class StaticResult:
     """Static response of a part.
 
     ``displacement`` (nodes, coordinates per node); ``reactions`` of the same shape are the forces of the supports on
-    the part, zero at free nodes up to rounding.
+    the part, zero at free nodes up to rounding. ``stable`` is False where spin softening or prestress exceeds the
+    stiffness in some direction: the equilibrium found is then not one at which a real part stays.
     """
 
     elements: Elements
     displacement: Array
     reactions: Array
     strain_energy: float
+    stable: bool = True
 
     @cached_property
     def stress(self) -> TensorField | SectionForces:
@@ -58,7 +60,8 @@ class StaticResult:
 
     def __repr__(self) -> str:
         largest = np.linalg.norm(self.displacement[:, : self.elements.axes], axis=1).max()
-        return f"<StaticResult of {self.elements.mesh.name!r}: largest displacement {largest:.4g} m>"
+        verdict = "" if self.stable else ", unstable"
+        return f"<StaticResult of {self.elements.mesh.name!r}: largest displacement {largest:.4g} m{verdict}>"
 
 
 def statics(
@@ -102,22 +105,30 @@ def statics(
         blocks = blocks + elements.geometric_stiffness(getattr(prestress, "stress", prestress))
     full = elements.assemble(blocks)
     reduced, right = held.projection.project_system(full, load_vector)
-    try:
-        border = held.reduced_border
-        if border is None:
-            y = factorize(reduced).solve(right)
-        else:
-            motions = held.projection.matrix.T @ rigid_motions(elements)
-            y, _ = BorderedFactor(reduced, border[0], rigid_modes=motions).solve(right, border[1])
-    except SolverError as error:
-        raise AnalysisError(
-            f"{elements.mesh.name}: no stable equilibrium was found ({error}). Either some of it is a mechanism (bars, "
-            "hinges), or the loads that follow the deformation (Centrifugal, prestress) exceed its stiffness."
-        ) from error
+    y, stable = _solve(elements, held, reduced, right, follows=blocks.inertia is not None or bool(blocks.geometric))
     d = held.projection.expand(y)
     shape = (elements.mesh.n_nodes, elements.dofs_per_node)
     residual = full @ d - load_vector
-    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), _strain_energy(elements, blocks, full, d))
+    energy = _strain_energy(elements, blocks, full, d)
+    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), energy, stable)
+
+
+def _solve(elements: Elements, held: Supports, stiffness: Any, load: Array, follows: bool) -> tuple[Array, bool]:
+    """Free coordinates, and whether the equilibrium is stable (the stiffness positive definite)."""
+    border = held.reduced_border
+    try:
+        if border is None:
+            return factorize(stiffness).solve(load), True
+        motions = held.projection.matrix.T @ rigid_motions(elements)
+        return BorderedFactor(stiffness, border[0], rigid_modes=motions).solve(load, border[1])[0], True
+    except SolverError as error:
+        if follows and border is None:
+            # Spin softening or compression beyond the first critical value: there is an equilibrium, an unstable one.
+            return factorize(stiffness, definite=False).solve(load), False
+        raise AnalysisError(
+            f"{elements.mesh.name}: no equilibrium was found ({error}). Is some of it a mechanism (bars in line, loose "
+            "pieces), or does a load that follows the deformation (Centrifugal, prestress) exceed its stiffness?"
+        ) from error
 
 
 def _strain_energy(elements: Elements, blocks: Any, full: Any, d: Array) -> float:

@@ -47,13 +47,16 @@ def pieces(elements: Elements) -> tuple[int, NDArray[np.int64]]:
 
 
 def piecewise_rigid_motions(elements: Elements) -> Array:
-    """Rigid motions of every unconnected piece by itself, about its own middle: (coordinates, 6 · pieces)."""
+    """Orthonormal rigid motions of every unconnected piece by itself: (coordinates, up to 6 · pieces).
+
+    A piece that is one point, or bars on one line, has fewer than six.
+    """
     count, label = pieces(elements)
     columns = []
     for k in range(count):
         mine = label == k
         motions = rigid_motions(elements, elements.mesh.points[mine].mean(axis=0))
-        columns.append(motions * np.repeat(mine, elements.dofs_per_node)[:, None])
+        columns.append(scipy.linalg.orth(motions * np.repeat(mine, elements.dofs_per_node)[:, None], rcond=1e-9))
     return np.hstack(columns)
 
 
@@ -64,7 +67,6 @@ def free_motions(elements: Elements, supports: Projection, border: Any | None) -
     the border rows, and stretches no spring.
     """
     motions = piecewise_rigid_motions(elements)
-    motions = motions / np.linalg.norm(motions, axis=0)
     a = supports.matrix
     a = sp.csr_array(a) if not isinstance(a, np.ndarray) else a
     inside = a.T @ motions
