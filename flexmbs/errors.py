@@ -19,6 +19,10 @@ class ProjectionError(FlexmbsError):
     """Constraints contradict each other, or sizes do not fit."""
 
 
+class ModelError(FlexmbsError):
+    """A body, joint, force or system cannot be built as asked."""
+
+
 class AnalysisError(FlexmbsError):
     """An analysis cannot be carried out on this model."""
 

@@ -1,0 +1,89 @@
+"""Body and Frame: a body has coordinates and inertia; frames on it are what everything else holds on to."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.errors import ModelError
+from flexmbs.rotations import as_pose_rotation
+
+Array = NDArray[np.float64]
+
+GROUND, RIGID, PLANAR, POINT = range(4)
+"""Kinds of bodies, as the compiled functions know them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A point of a body with its own axes: ``position`` (3,) and ``axes`` (3, 3) as columns, in body axes."""
+
+    body: Body
+    position: Array
+    axes: Array = field(default_factory=lambda: np.eye(3), repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.body.name}.at({', '.join(f'{x:.4g}' for x in self.position)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Body(ABC):
+    """What all bodies have: a name, mass, and an initial pose and velocity where they are given.
+
+    ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion or
+    rotation vector, ``angular_velocity`` in body axes. What is left out is found from the joints.
+    """
+
+    kind: ClassVar[int]
+    n_q: ClassVar[int]
+    """Number of coordinates q."""
+    n_v: ClassVar[int]
+    """Number of velocities v."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"a body needs a name (a string), not {self.name!r}.")
+
+    def at(self, *position: float, axes: Any = None) -> Frame:
+        """A frame at a point given in body axes; ``axes`` turns it (matrix, quaternion or rotation vector)."""
+        point = np.zeros(3)
+        given = np.asarray(position[0] if len(position) == 1 and np.ndim(position[0]) else position, dtype=float)
+        if given.shape not in ((0,), (2,), (3,)) or not np.isfinite(given).all():
+            raise ModelError(f"{self.name}.at(): a point is two or three numbers, not {position}.")
+        point[: len(given)] = given
+        return Frame(self, point, as_pose_rotation(axes))
+
+    @property
+    def mass_parameters(self) -> tuple[float, Array, Array]:
+        """Mass, mass centre and inertia about the body's origin, in body axes."""
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+
+    @property
+    def initial(self) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+        """Given position (3,), rotation (3, 3), velocity (3,) and angular velocity (3,) in body axes, or None each."""
+        return None, None, None, None
+
+
+def positive(value: float, what: str, zero: bool = False) -> float:
+    """The value, if it is a positive number (or zero where allowed)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not (np.isfinite(number) and (number >= 0 if zero else number > 0)):
+        raise ModelError(f"{what} must be a {'non-negative' if zero else 'positive'} number, not {value!r}.")
+    return number
+
+
+def vector(value: ArrayLike, size: int, what: str) -> Array:
+    """The value as an array of ``size`` finite numbers."""
+    array = np.asarray(value, dtype=float)
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise ModelError(f"{what} must be {size} numbers, not {value!r}.")
+    return array

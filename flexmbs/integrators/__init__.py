@@ -1,0 +1,1 @@
+"""Integrators: how (t, q, v) advances."""

@@ -1,0 +1,136 @@
+"""One step of the generalized-alpha method on the Lie group of a mechanism, compiled as a whole.
+
+Brüls and Cardona 2010; Arnold and Brüls 2007. The unknown is the increment x of the coordinates over the step:
+
+    q₁ = q₀ ∘ exp(x),  x = h v₀ + h² ((½-β) a₀ + β a₁),  v₁ = v₀ + h ((1-γ) a₀ + γ a₁),
+    (1-α_m) a₁ + α_m a₀ = (1-α_f) v'₁ + α_f v'₀.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from flexmbs.joints.measures import ANGLE
+from flexmbs.system.elimination import factorise, substitute
+from flexmbs.system.evaluate import evaluate_all, retract
+from flexmbs.system.newton import newton_system
+
+Array = NDArray[np.float64]
+
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+
+CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
+
+
+class AlphaState(NamedTuple):
+    """What a step starts from and leaves behind, changed in place."""
+
+    q: Array
+    v: Array
+    rate: Array  # v'
+    a: Array  # the method's own acceleration-like variable
+    multipliers: Array  # λ
+    angles: Array  # values near which angles are counted
+
+
+class AlphaWork(NamedTuple):
+    """Scratch of a step."""
+
+    q: Array
+    v: Array
+    rate: Array
+    increment: Array
+    multipliers: Array  # scaled, λ̂
+    data: Array
+    pivots: NDArray[np.int64]
+    residual: Array
+
+
+@njit(**_options)
+def trial(state, h, coefficients, work):
+    """Velocities and their rates that belong to the increment x."""
+    alpha_m, alpha_f, beta, gamma = coefficients
+    for i in range(state.v.size):
+        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        work.v[i] = state.v[i] + h * ((1 - gamma) * state.a[i] + gamma * a)
+        work.rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
+
+
+@njit(**_options)
+def alpha_step(
+    layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
+):
+    """Advance ``state`` by h; returns an outcome, and leaves the state as it was where it failed.
+
+    ``prescribed`` are the rows' right-hand sides at the new time; ``weights`` turn increments into lengths; ``tolerance``
+    holds the relative error of accelerations and the smallest length that counts. ``counts`` adds up Newton iterations and factorisations.
+    """
+    alpha_m, alpha_f, beta, gamma = coefficients
+    scale = beta * h * h
+    c_m = (1 - alpha_m) / ((1 - alpha_f) * scale)
+    c_d = gamma / (beta * h)
+    n = state.v.size
+    strongest = 0.0
+    for i in range(n):  # predictor: a stays as it is
+        work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i]
+        strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
+    # an increment off by δ makes accelerations wrong by δ/βh²: it is accelerations that count
+    enough = tolerance[0] * scale * strongest + tolerance[1]
+    for r in range(state.multipliers.size):
+        work.multipliers[r] = scale * state.multipliers[r]
+    before = np.inf
+    for iteration in range(12):
+        trial(state, h, coefficients, work)
+        retract(layout, state.q, work.increment, work.q)
+        evaluate_all(layout, prescribed, state.angles, work.q, work.v, stages)
+        fresh = iteration == 0 or iteration > 2
+        newton_system(
+            layout, where, work.v, work.rate, work.increment, work.multipliers, scale, c_m, c_d, stages, scratch, fresh,
+            work.data, work.residual,
+        )  # fmt: skip
+        counts[0] += 1
+        if fresh:
+            counts[1] += 1
+            factorise(plan, work.data, work.pivots, 1e-12)
+        substitute(plan, work.data, work.pivots, work.residual)
+        size = 0.0
+        for b in range(layout.body_kind.size):
+            for k in range(layout.body_v[b + 1] - layout.body_v[b]):
+                i = layout.body_v[b] + k
+                step = work.residual[where.body_unknown[b] + k]
+                work.increment[i] -= step
+                size = max(size, abs(step) * weights[i])
+        for r in range(state.multipliers.size):
+            work.multipliers[r] -= work.residual[where.row_unknown[r]]
+        if not np.isfinite(size):
+            return NOT_FINITE
+        # the matrix is that of the first iterate: each further correction shrinks by a known ratio
+        ratio = size / before if before > 0.0 else 0.0
+        if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
+            accept(layout, h, coefficients, scale, state, work, stages)
+            return CONVERGED
+        before = size
+    return NOT_CONVERGED
+
+
+@njit(**_options)
+def accept(layout, h, coefficients, scale, state, work, stages):
+    """Make the trial state the state."""
+    beta = coefficients[2]
+    trial(state, h, coefficients, work)
+    for i in range(state.v.size):
+        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        state.a[i] = a
+        state.rate[i] = work.rate[i]
+    retract(layout, state.q, work.increment, work.q)
+    state.q[:] = work.q
+    state.v[:] = work.v
+    for r in range(state.multipliers.size):
+        state.multipliers[r] = work.multipliers[r] / scale
+    for m in range(layout.measure_kind.size):
+        if layout.measure_kind[m] == ANGLE:
+            state.angles[m] = stages.measure[m]

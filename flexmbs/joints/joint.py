@@ -1,0 +1,98 @@
+"""What a joint declares: measures, rows made of them, and coordinates that drives, gears and springs refer to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.bodies.body import Frame
+from flexmbs.errors import ModelError
+from flexmbs.joints import measures
+from flexmbs.rotations import triad
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One scalar function of two frames, see ``measures``; a and a2 are unit vectors in frame i, b in frame j."""
+
+    kind: int
+    frame_i: Frame
+    frame_j: Frame
+    a: Array
+    b: Array
+    a2: Array
+    name: str = ""
+
+    @property
+    def axes(self) -> Array:
+        """a, b, a₂ as rows."""
+        return np.stack([self.a, self.b, self.a2])
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A constraint Σ factor · measure = profile(t); ``label`` says in words what it prevents."""
+
+    terms: tuple[tuple[float, Measure], ...]
+    label: str
+    profile: Any = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(ABC):
+    """A joint between two frames. ``axis`` is read in each frame's own axes."""
+
+    name: str
+    frame_i: Frame
+    frame_j: Frame
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"a joint needs a name (a string), not {self.name!r}.")
+        for frame in (self.frame_i, self.frame_j):
+            if not isinstance(frame, Frame):
+                raise ModelError(f"{self.name}: a joint connects frames, e.g. crank.at(0.1, 0, 0), not {frame!r}.")
+        if self.frame_i.body is self.frame_j.body:
+            raise ModelError(
+                f"{self.name}: both frames are on {self.frame_i.body.name!r}; a joint connects two bodies."
+            )
+
+    @property
+    @abstractmethod
+    def rows(self) -> tuple[Row, ...]:
+        """The constraints of the joint."""
+
+    # ---- the vocabulary in which joints are written -------------------------------------------------------
+
+    def space(self, component: int) -> Measure:
+        """A global component of the vector from the first frame's origin to the second's."""
+        e = np.eye(3)[component]
+        return Measure(measures.SPACE, self.frame_i, self.frame_j, e, e, e)
+
+    def along(self, a: Array, name: str = "") -> Measure:
+        """The component of that vector along a direction of the first frame."""
+        return Measure(measures.AXIS, self.frame_i, self.frame_j, a, a, a, name)
+
+    def cosine(self, a: Array, b: Array) -> Measure:
+        """The cosine between a direction of the first frame and one of the second."""
+        return Measure(measures.DOT, self.frame_i, self.frame_j, a, b, a)
+
+    def apart(self) -> Measure:
+        """The distance between the origins."""
+        z = np.array([0.0, 0.0, 1.0])
+        return Measure(measures.DISTANCE, self.frame_i, self.frame_j, z, z, z, f"{self.name}.distance")
+
+    def turned(self, axis: Any) -> Measure:
+        """The angle of the second frame against the first about an axis they share."""
+        t = triad(axis)
+        return Measure(measures.ANGLE, self.frame_i, self.frame_j, t[:, 0], t[:, 0], t[:, 1], f"{self.name}.angle")
+
+    def together(self) -> list[Row]:
+        """Three rows: the origins coincide."""
+        return [Row(((1.0, self.space(k)),), f"translation along global {'xyz'[k]}") for k in range(3)]

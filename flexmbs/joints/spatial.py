@@ -1,0 +1,199 @@
+"""Joints in space, each a declaration of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flexmbs.bodies.body import positive
+from flexmbs.joints.joint import Joint, Measure, Row
+from flexmbs.rotations import axis_vector, triad
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Joint):
+    """The two frames coincide."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Three translations, three rotations."""
+        x, y, z = np.eye(3)
+        return (
+            *self.together(),
+            Row(((1.0, self.cosine(x, z)),), "rotation about y"),
+            Row(((1.0, self.cosine(y, z)),), "rotation about x"),
+            Row(((1.0, self.cosine(x, y)),), "rotation about z"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _AxisJoint(Joint):
+    """A joint with an axis, and guesses for its coordinate and rate at the start."""
+
+    axis: Any = "z"
+    start: float | None = None
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        axis_vector(self.axis)
+
+    def parallel(self) -> list[Row]:
+        """Two rows: the axes stay parallel."""
+        t = triad(self.axis)
+        return [
+            Row(((1.0, self.cosine(t[:, 0], t[:, 2])),), "rotation across the axis (second)"),
+            Row(((1.0, self.cosine(t[:, 1], t[:, 2])),), "rotation across the axis (first)"),
+        ]
+
+    def on_axis(self) -> list[Row]:
+        """Two rows: the second origin lies on the first frame's axis."""
+        t = triad(self.axis)
+        return [
+            Row(((1.0, self.along(t[:, k])),), f"translation across the axis ({w})")
+            for k, w in ((0, "first"), (1, "second"))
+        ]
+
+    def untwisted(self) -> Row:
+        """One row: no rotation about the axis."""
+        t = triad(self.axis)
+        return Row(((1.0, self.cosine(t[:, 0], t[:, 1])),), "rotation about the axis")
+
+
+@dataclass(frozen=True, eq=False)
+class Revolute(_AxisJoint):
+    """A hinge: rotation about one axis."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Three translations, two rotations."""
+        return (*self.together(), *self.parallel())
+
+    @property
+    def angle(self) -> Measure:
+        """The angle of the second body against the first, counting turns [rad]."""
+        return self.turned(self.axis)
+
+
+@dataclass(frozen=True, eq=False)
+class Prismatic(_AxisJoint):
+    """A slider: translation along one axis."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Two translations, three rotations."""
+        return (*self.on_axis(), *self.parallel(), self.untwisted())
+
+    @property
+    def distance(self) -> Measure:
+        """The distance travelled along the axis [m]."""
+        return self.along(axis_vector(self.axis), f"{self.name}.distance")
+
+
+@dataclass(frozen=True, eq=False)
+class Cylindrical(_AxisJoint):
+    """Rotation about, and translation along, one axis."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Two translations, two rotations."""
+        return (*self.on_axis(), *self.parallel())
+
+    @property
+    def angle(self) -> Measure:
+        """The angle about the axis, counting turns [rad]."""
+        return self.turned(self.axis)
+
+    @property
+    def distance(self) -> Measure:
+        """The distance travelled along the axis [m]."""
+        return self.along(axis_vector(self.axis), f"{self.name}.distance")
+
+
+@dataclass(frozen=True, eq=False)
+class Screw(Cylindrical):
+    """A cylindrical joint in which ``pitch`` [m per turn] ties translation to rotation."""
+
+    pitch: float = 1e-3
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Those of the cylindrical joint, and distance = pitch · angle / 2π."""
+        lead = Row(((1.0, self.distance), (-self.pitch / (2 * np.pi), self.angle)), "advance by the pitch")
+        return (*super().rows, lead)
+
+
+@dataclass(frozen=True, eq=False)
+class Spherical(Joint):
+    """A ball joint: the origins coincide."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Three translations."""
+        return tuple(self.together())
+
+
+@dataclass(frozen=True, eq=False)
+class Universal(Joint):
+    """A Hooke joint: the origins coincide, ``axis`` of the first frame stays orthogonal to ``cross`` of the second."""
+
+    axis: Any = "x"
+    cross: Any = "y"
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Three translations, one rotation."""
+        return (
+            *self.together(),
+            Row(
+                ((1.0, self.cosine(axis_vector(self.axis), axis_vector(self.cross))),), "rotation about the third axis"
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneJoint(_AxisJoint):
+    """A plane of the second body slides on one of the first; ``axis`` is their common normal."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One translation, two rotations."""
+        return (Row(((1.0, self.along(axis_vector(self.axis))),), "translation along the normal"), *self.parallel())
+
+
+@dataclass(frozen=True, eq=False)
+class PointOnLine(_AxisJoint):
+    """The second origin stays on the first frame's axis; all rotations are free."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Two translations."""
+        return tuple(self.on_axis())
+
+
+@dataclass(frozen=True, eq=False)
+class PointInPlane(_AxisJoint):
+    """The second origin stays in the plane through the first with normal ``axis``."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One translation."""
+        return (Row(((1.0, self.along(axis_vector(self.axis))),), "translation along the normal"),)
+
+
+@dataclass(frozen=True, eq=False)
+class Distance(Joint):
+    """A massless rod of fixed ``length`` between the two origins."""
+
+    length: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self.length, f"{self.name}: length")
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One distance."""
+        return (Row(((1.0, self.apart()),), "change of distance", self.length),)

@@ -1,0 +1,129 @@
+"""The graph of a mechanism: a spanning tree of bodies, the joint each body hangs on, and the joints that close loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.system.layout import Layout
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Spanning tree over bodies; the ground is -1.
+
+    ``tree`` lists for each body the groups of rows (joints) it hangs on, empty for a floating root. ``order`` lists
+    bodies from the leaves to the roots; ``closing`` the groups that belong to no body.
+    """
+
+    parent: tuple[int, ...]
+    tree: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+    closing: tuple[int, ...]
+    group_bodies: tuple[tuple[int, ...], ...]
+
+
+def graph(layout: Layout, jacobian: Array) -> Graph:
+    """Cut the joint graph into a tree; ``jacobian`` holds the flat values of J in some position, for the ranks.
+
+    A body hangs on all joints with its parent whose rows are independent as seen from the body alone; whatever is left,
+    and joints between more than two bodies, close loops.
+    """
+    count = layout.n_bodies
+    moving = [layout.body_v[b + 1] > layout.body_v[b] for b in range(count)]
+    bodies = [_bodies(layout, g) for g in range(len(layout.group_row) - 1)]
+    touching: list[list[int]] = [[] for _ in range(count)]
+    grounded = []
+    for g, pair in enumerate(bodies):
+        if len(pair) == 1:
+            grounded.append(g)
+        elif len(pair) == 2:
+            for b in pair:
+                touching[b].append(g)
+    parent, tree = [-2] * count, [()] * count  # type: list[int], list[tuple[int, ...]]
+    visited: list[int] = []
+    used: set[int] = set()
+
+    def hang(body: int, on: int, groups: list[int]) -> None:
+        kept: list[int] = []
+        for g in groups:
+            if g not in used and _independent(layout, jacobian, body, [*kept, g]):
+                kept.append(g)
+        parent[body], tree[body] = on, tuple(kept)
+        used.update(kept)
+        visited.append(body)
+
+    for g in grounded:
+        body = bodies[g][0]
+        if parent[body] == -2 and _independent(layout, jacobian, body, [g]):
+            hang(body, -1, [h for h in grounded if bodies[h][0] == body])
+    done = 0
+    for root in [*visited, *range(count)]:
+        if moving[root] and parent[root] == -2:
+            hang(root, -1, [h for h in grounded if bodies[h][0] == root])
+        while done < len(visited):
+            b = visited[done]
+            done += 1
+            for g in touching[b]:
+                other = next(c for c in bodies[g] if c != b)
+                if parent[other] == -2 and _independent(layout, jacobian, other, [g]):
+                    hang(other, b, [h for h in touching[b] if other in bodies[h]])
+    closing = tuple(g for g in range(len(bodies)) if g not in used and layout.group_row[g + 1] > layout.group_row[g])
+    return Graph(tuple(parent), tuple(tree), tuple(reversed(visited)), closing, tuple(bodies))
+
+
+def elimination_order(graph: Graph) -> list[tuple[str, int]]:
+    """Nodes ("body", b) and ("joint", g) in the order of elimination.
+
+    A closing joint comes as soon as the bodies of its loops are gone, up to the one in which their branches meet.
+    """
+    place = {b: k for k, b in enumerate(graph.order)}
+    after: dict[int, list[int]] = {}
+    for g in graph.closing:
+        paths = [_path(graph, b) for b in graph.group_bodies[g]]
+        shared = set(paths[0]).intersection(*map(set, paths[1:])) if len(paths) > 1 else set()
+        own = [b for p in paths for b in p if b not in shared] or list(graph.group_bodies[g])
+        after.setdefault(max(place[b] for b in own), []).append(g)
+    nodes: list[tuple[str, int]] = []
+    for k, b in enumerate(graph.order):
+        nodes.append(("body", b))
+        nodes.extend(("joint", g) for g in after.get(k, []))
+    return nodes
+
+
+def _path(graph: Graph, body: int) -> list[int]:
+    out = []
+    while body >= 0:
+        out.append(body)
+        body = graph.parent[body]
+    return out
+
+
+def _bodies(layout: Layout, g: int) -> tuple[int, ...]:
+    rows = range(int(layout.group_row[g]), int(layout.group_row[g + 1]))
+    return tuple(
+        dict.fromkeys(
+            int(layout.entry_body[e]) for r in rows for e in range(layout.entry_start[r], layout.entry_start[r + 1])
+        )
+    )
+
+
+def _independent(layout: Layout, jacobian: Array, body: int, groups: list[int]) -> bool:
+    """Whether the rows of these joints are independent as seen from one body."""
+    rows = np.concatenate([np.arange(layout.group_row[g], layout.group_row[g + 1]) for g in groups])
+    width = int(layout.body_v[body + 1] - layout.body_v[body])
+    if len(rows) > width:
+        return False
+    block = np.zeros((len(rows), width))
+    for k, r in enumerate(rows):
+        for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
+            if layout.entry_body[e] == body:
+                block[k] = jacobian[layout.entry_at[e] : layout.entry_at[e + 1]]
+    norms = np.linalg.norm(block, axis=1)
+    if norms.min(initial=1.0) == 0.0:
+        return False
+    return bool(np.linalg.svd(block / norms[:, None], compute_uv=False)[-1] > 1e-6)

@@ -1,0 +1,159 @@
+"""The flat layout of a mechanism: every body, frame, measure and row as entries of arrays.
+
+The compiled functions loop over these arrays and switch on ``kind``; nothing else of a model reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.bodies.body import Body, Frame
+from flexmbs.joints.joint import Measure, Row
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class Layout(NamedTuple):
+    """A mechanism in arrays. ``*_start`` arrays have one entry more than there are items."""
+
+    body_kind: Index
+    body_q: Index  # first coordinate and first velocity of each body; one entry more than bodies
+    body_v: Index
+    mass: Array  # (bodies,)
+    centre: Array  # (bodies, 3) mass centre in body axes
+    inertia: Array  # (bodies, 3, 3) about the body's origin, body axes
+    gravity: Array  # (3,)
+    frame_body: Index
+    frame_position: Array  # (frames, 3) in body axes
+    frame_axes: Array  # (frames, 3, 3)
+    frame_t: Index  # start of each frame's Jacobian T (6 x n_v of its body) in the work array
+    measure_kind: Index
+    measure_i: Index  # frames
+    measure_j: Index
+    measure_axes: Array  # (measures, 3, 3)
+    row_start: Index  # terms of each row
+    term_measure: Index
+    term_factor: Array
+    term_entry_i: Index  # entry of the Jacobian for the first and second frame's body, -1 for the ground
+    term_entry_j: Index
+    entry_start: Index  # entries of each row
+    entry_body: Index
+    entry_at: Index  # first value of each entry in the Jacobian's data
+    group_row: Index  # first row of each joint
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of bodies."""
+        return len(self.body_kind)
+
+    @property
+    def n_q(self) -> int:
+        """Number of coordinates."""
+        return int(self.body_q[-1])
+
+    @property
+    def n_v(self) -> int:
+        """Number of velocities."""
+        return int(self.body_v[-1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of constraint rows."""
+        return len(self.row_start) - 1
+
+
+def lay_out(bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Array) -> tuple[Layout, FrameBook]:
+    """The layout of bodies and of the rows of joints (one group per joint), and the book of frames used."""
+    book = FrameBook(bodies)
+    rows = [row for group in groups for row in group]
+    measures: list[Measure] = []
+    number: dict[int, int] = {}
+    term_measure, term_factor, row_start = [], [], [0]
+    entries: list[int] = []
+    entry_start, term_i, term_j = [0], [], []
+    for row in rows:
+        touched: list[int] = []
+        for factor, measure in row.terms:
+            if id(measure) not in number:
+                number[id(measure)] = len(measures)
+                measures.append(measure)
+            term_measure.append(number[id(measure)])
+            term_factor.append(float(factor))
+            for frame, into in ((measure.frame_i, term_i), (measure.frame_j, term_j)):
+                body = book.body_number(frame.body)
+                if bodies[body].n_v == 0:
+                    into.append(-1)
+                    continue
+                if body not in touched:
+                    touched.append(body)
+                into.append(entry_start[-1] + touched.index(body))
+        entries.extend(touched)
+        entry_start.append(entry_start[-1] + len(touched))
+        row_start.append(len(term_measure))
+    frame_i = [book.number(m.frame_i) for m in measures]
+    frame_j = [book.number(m.frame_j) for m in measures]
+    widths = np.array([bodies[b].n_v for b in entries], dtype=np.int64)
+    parameters = [b.mass_parameters for b in bodies]
+    layout = Layout(
+        body_kind=_index([b.kind for b in bodies]),
+        body_q=_starts([b.n_q for b in bodies]),
+        body_v=_starts([b.n_v for b in bodies]),
+        mass=np.array([p[0] for p in parameters]),
+        centre=np.array([p[1] for p in parameters]).reshape(-1, 3),
+        inertia=np.array([p[2] for p in parameters]).reshape(-1, 3, 3),
+        gravity=np.array(gravity, dtype=float),
+        frame_body=_index(book.bodies),
+        frame_position=np.array([f.position for f in book.frames]).reshape(-1, 3),
+        frame_axes=np.array([f.axes for f in book.frames]).reshape(-1, 3, 3),
+        frame_t=_starts([6 * bodies[b].n_v for b in book.bodies]),
+        measure_kind=_index([m.kind for m in measures]),
+        measure_i=_index(frame_i),
+        measure_j=_index(frame_j),
+        measure_axes=np.array([m.axes for m in measures]).reshape(-1, 3, 3),
+        row_start=_index(row_start),
+        term_measure=_index(term_measure),
+        term_factor=np.array(term_factor, dtype=float),
+        term_entry_i=_index(term_i),
+        term_entry_j=_index(term_j),
+        entry_start=_index(entry_start),
+        entry_body=_index(entries),
+        entry_at=_starts(widths),
+        group_row=_starts([len(g) for g in groups]),
+    )
+    return layout, book
+
+
+class FrameBook:
+    """Numbers of frames: equal frames of one body share a number."""
+
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        self._bodies = {id(b): k for k, b in enumerate(bodies)}
+        self._numbers: dict[Any, int] = {}
+        self.frames: list[Frame] = []
+        self.bodies: list[int] = []
+
+    def body_number(self, body: Body) -> int:
+        """Number of a body of the system."""
+        return self._bodies[id(body)]
+
+    def number(self, frame: Frame) -> int:
+        """Number of a frame, which is entered if it is new."""
+        key = (id(frame.body), frame.position.tobytes(), frame.axes.tobytes())
+        if key not in self._numbers:
+            self._numbers[key] = len(self.frames)
+            self.frames.append(frame)
+            self.bodies.append(self.body_number(frame.body))
+        return self._numbers[key]
+
+
+def _index(values: Any) -> Index:
+    return np.array(values, dtype=np.int64).reshape(-1)
+
+
+def _starts(sizes: Any) -> Index:
+    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)

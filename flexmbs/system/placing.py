@@ -1,0 +1,262 @@
+"""Where a mechanism starts: bodies placed by walking the joints, loops closed, velocities made consistent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.bodies.body import PLANAR, POINT, RIGID
+from flexmbs.bodies.ground import Ground
+from flexmbs.errors import ModelError
+from flexmbs.joints.drives import Drive
+from flexmbs.joints.joint import Joint
+from flexmbs.joints.measures import ANGLE, evaluate
+from flexmbs.rotations import axis_angle, axis_vector, from_matrix
+from flexmbs.system.evaluate import pull_back
+from flexmbs.system.saddle import least
+from flexmbs.system.state import State
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-12
+"""Constraint error of a closed mechanism, relative to its size."""
+TRIES = 40
+FIRM = 1e6
+"""Weight of a velocity that was given, against one that was not."""
+
+
+def walked(system: Any) -> tuple[Array, float]:
+    """Coordinates of all bodies, each placed by the first joint that reaches it, and the size of the mechanism."""
+    poses = _walk(system)
+    return _coordinates(system, poses), _size(system, poses)
+
+
+def initial_state(system: Any) -> State:
+    """State at t = 0: from the walked position to a closed one, and velocities that fulfil the joints."""
+    q, size = system.walked
+    q = _close(system, q, size)
+    angles = _start_angles(system, q)
+    return State(0.0, q, _velocities(system, q, angles, size), angles)
+
+
+def _walk(system: Any) -> list[tuple[Array, Array]]:
+    """Poses (position, rotation) of all bodies, each placed by the first joint that reaches it."""
+    poses: dict[int, tuple[Array, Array]] = {}
+    for k, body in enumerate(system.bodies):
+        position, rotation, _, _ = body.initial
+        if isinstance(body, Ground) or position is not None:
+            poses[k] = (position, np.eye(3) if rotation is None else rotation)
+    starts = _starts(system)
+    joints = [j for j in system.joints if isinstance(j, Joint)]
+    while len(poses) < len(system.bodies):
+        reached = False
+        for joint in joints:
+            i, j = system.body_number(joint.frame_i.body), system.body_number(joint.frame_j.body)
+            if (i in poses) == (j in poses):
+                continue
+            shift, turning = _relative(joint, starts.get(id(joint), 0.0))
+            known, new = (i, j) if i in poses else (j, i)
+            own, other = (joint.frame_i, joint.frame_j) if i in poses else (joint.frame_j, joint.frame_i)
+            if known == j:
+                turning, shift = turning.T, -turning.T @ shift
+            p, r = poses[known]
+            at, axes = p + r @ own.position, r @ own.axes
+            frame_position, frame_rotation = at + axes @ shift, axes @ turning
+            given = system.bodies[new].initial[1]
+            rotation = frame_rotation @ other.axes.T if given is None else given
+            poses[new] = (frame_position - rotation @ other.position, rotation)
+            reached = True
+        if not reached:
+            first = next(k for k in range(len(system.bodies)) if k not in poses)
+            _, rotation, _, _ = system.bodies[first].initial
+            poses[first] = (np.zeros(3), np.eye(3) if rotation is None else rotation)
+    return [poses[k] for k in range(len(system.bodies))]
+
+
+def _starts(system: Any) -> dict[int, float]:
+    """Coordinate at which each joint starts: as given, or as its drive prescribes."""
+    starts = {id(j): float(j.start) for j in system.joints if getattr(j, "start", None) is not None}
+    for drive in system.joints:
+        if isinstance(drive, Drive):
+            value = float(system.profiles[system.joint_rows(drive).start].value(0.0))
+            for joint in system.joints:
+                if (
+                    isinstance(joint, Joint)
+                    and joint.frame_i is drive.coordinate.frame_i
+                    and joint.frame_j is drive.coordinate.frame_j
+                ):
+                    starts.setdefault(id(joint), value)
+    return starts
+
+
+def _relative(joint: Joint, start: float) -> tuple[Array, Array]:
+    """Position and rotation of the second frame in the first at a joint's coordinate."""
+    axis = getattr(joint, "axis", "z")
+    if hasattr(joint, "angle"):
+        planar = not hasattr(joint, "axis")
+        return np.zeros(3), axis_angle("z" if planar else axis, start)
+    if hasattr(joint, "distance"):
+        direction = joint.direction if hasattr(joint, "direction") else axis_vector(axis)
+        return start * direction, np.eye(3)
+    length = getattr(joint, "length", 0.0)
+    return np.array([length, 0.0, 0.0]), np.eye(3)
+
+
+def _coordinates(system: Any, poses: list[tuple[Array, Array]]) -> Array:
+    q = np.zeros(system.n_q)
+    for k, (position, rotation) in enumerate(poses):
+        kind, at = system.layout.body_kind[k], system.layout.body_q[k]
+        if kind == RIGID:
+            q[at : at + 3], q[at + 3 : at + 7] = position, from_matrix(rotation)
+        elif kind == PLANAR:
+            q[at : at + 3] = *position[:2], np.arctan2(rotation[1, 0], rotation[0, 0])
+        elif kind == POINT:
+            q[at : at + 3] = position
+    return q
+
+
+def _size(system: Any, poses: list[tuple[Array, Array]]) -> float:
+    """Length scale of the mechanism."""
+    points = np.array(
+        [p + r @ f.position for f in system.frames.frames for p, r in [poses[system.body_number(f.body)]]]
+    )
+    arms = np.array([np.linalg.norm(f.position) for f in system.frames.frames] or [0.0])
+    spread = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+    return max(spread, float(arms.max()), 1e-9) if max(spread, float(arms.max())) > 0 else 1.0
+
+
+def length_weights(system: Any, size: float) -> Array:
+    """What each velocity counts as a length: rotations as what they move at the mechanism's size."""
+    out = np.ones(system.n_v)
+    for k, kind in enumerate(system.layout.body_kind):
+        at = system.layout.body_v[k]
+        if kind == RIGID:
+            out[at + 3 : at + 6] = size
+        elif kind == PLANAR:
+            out[at + 2] = size
+    return out
+
+
+def _close(system: Any, q: Array, size: float) -> Array:
+    """Newton steps of least length until all rows hold; retried from turned bodies."""
+    if not system.rows:
+        return q
+    rng = np.random.default_rng(0)
+    weights = length_weights(system, size)
+    turns = np.where(weights == size, 1.0, 0.0) if size != 1.0 else _turns(system)
+    best, nearest = np.inf, q
+    for attempt in range(TRIES):
+        trial = (
+            q if attempt == 0 else system.retract(q, rng.normal(scale=0.3 * min(attempt, 8), size=len(turns)) * turns)
+        )
+        error = np.inf
+        for _ in range(60):
+            work = system.evaluate(0.0, trial, np.zeros(system.n_v))
+            phi = _wrapped(system, work.phi)
+            error = float(np.abs(phi).max())
+            if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
+                break
+            step = least(*system.elimination, weights**2, work, -phi)
+            limit = np.abs(step * weights).max() / size
+            trial = system.retract(trial, step / max(1.0, 2.0 * limit))
+        if error <= TOLERANCE * max(1.0, size):
+            return np.asarray(trial)
+        if error < best:
+            best, nearest = error, trial
+    phi = np.abs(_wrapped(system, system.evaluate(0.0, nearest, np.zeros(system.n_v)).phi))
+    row = int(np.argmax(phi))
+    raise ModelError(
+        f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
+        "lengths, or help with start= on a joint or position= on a body."
+    )
+
+
+def _turns(system: Any) -> Array:
+    return np.asarray(length_weights(system, 2.0) == 2.0, dtype=float)
+
+
+def _angle_rows(system: Any) -> list[tuple[int, int, float]]:
+    """Rows that prescribe one angle: row, measure, factor."""
+    layout = system.layout
+    out = []
+    for r in range(layout.n_rows):
+        first, last = layout.row_start[r], layout.row_start[r + 1]
+        if last - first == 1 and layout.measure_kind[layout.term_measure[first]] == ANGLE:
+            out.append((r, int(layout.term_measure[first]), float(layout.term_factor[first])))
+    return out
+
+
+def _wrapped(system: Any, phi: Array) -> Array:
+    """φ with prescribed angles taken modulo whole turns."""
+    out = phi.copy()
+    for r, _, factor in _angle_rows(system):
+        turn = 2 * np.pi * abs(factor)
+        out[r] -= turn * np.round(out[r] / turn)
+    return out
+
+
+def _start_angles(system: Any, q: Array) -> Array:
+    """Angles at the start; driven ones count the turns of their drive."""
+    zero = np.zeros(system.n_v)
+    near = system.evaluate(0.0, q, zero).measure.copy()
+    for r, m, factor in _angle_rows(system):
+        near[m] = float(system.profiles[r].value(0.0)) / factor
+    return np.asarray(system.evaluate(0.0, q, zero, near).measure)
+
+
+def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
+    """Velocities nearest to the given ones that fulfil all rows; bodies with none given follow freely."""
+    wanted, firm = np.zeros(system.n_v), np.ones(system.n_v)
+    for k, body in enumerate(system.bodies):
+        _, _, velocity, spin = body.initial
+        kind, at = system.layout.body_kind[k], system.layout.body_v[k]
+        straight = slice(at, at + (2 if kind == PLANAR else 3))
+        turning = slice(at + 3, at + 6) if kind == RIGID else slice(at + 2, at + 3)
+        if kind in (RIGID, PLANAR, POINT) and velocity is not None:
+            wanted[straight], firm[straight] = velocity[: straight.stop - at], FIRM
+        if kind in (RIGID, PLANAR) and spin is not None:
+            wanted[turning], firm[turning] = (spin if kind == RIGID else spin[2:]), FIRM
+    work = system.evaluate(0.0, q, wanted, angles)
+    wanted = wanted + _rates(system, q, angles, work)
+    work = system.evaluate(0.0, q, wanted, angles)
+    if not system.rows:
+        return wanted
+    weights = length_weights(system, size) ** 2 * firm
+    v = wanted + least(*system.elimination, weights, work, -work.phi_rate)
+    miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
+    if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
+        row = int(np.argmax(miss))
+        raise ModelError(
+            f"the initial velocities contradict the joints: {system.labels[row]} misses by {miss[row]:.4g}."
+        )
+    return np.asarray(v)
+
+
+def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:
+    """Velocities that give the joints their ``rate=``, as a guess: of least length where all rows hold."""
+    joints = [j for j in system.joints if getattr(j, "rate", None) is not None]
+    if not joints:
+        return np.zeros(system.n_v)
+    rows = np.array([_gradient(system, j.angle if hasattr(j, "angle") else j.distance, work) for j in joints])
+    rates = np.array([float(j.rate) for j in joints])
+    jacobian = np.vstack([system.jacobian(work).toarray(), rows])
+    target = np.concatenate([-work.phi_rate, rates])
+    return np.asarray(np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
+
+
+def _gradient(system: Any, measure: Any, work: Any) -> Array:
+    """Gradient of a measure with respect to the velocities."""
+    out = np.zeros(system.n_v)
+    gradient, scratch = np.zeros(9), np.zeros((6, 3))
+    i, j = system.frames.number(measure.frame_i), system.frames.number(measure.frame_j)
+    poses = [(work.frame_position[f], work.frame_rotation[f]) for f in (i, j)]
+    evaluate(measure.kind, measure.axes, *poses[0], *poses[1], scratch, gradient)
+    for side, f in ((0, i), (1, j)):
+        b = system.layout.frame_body[f]
+        mine = slice(system.layout.body_v[b], system.layout.body_v[b + 1])
+        if mine.stop > mine.start:
+            t = work.frame_t[system.layout.frame_t[f] : system.layout.frame_t[f + 1]].reshape(6, -1)
+            pull_back(gradient, side, 1.0, t, out[mine])
+    return out

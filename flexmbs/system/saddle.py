@@ -1,0 +1,93 @@
+"""Saddle points along the joint graph: W x + ... = f with J x = g, for accelerations, velocities and closing loops.
+
+[W -Jᵀ; J 0] [x; λ] = [f; g] with W block-diagonal over bodies. With W = M these are Lagrange's equations; with a
+diagonal of weights x is the vector of least weighted size that fulfils the rows. Solved by the elimination plan, so
+that the work grows with the number of bodies; redundant rows are dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from flexmbs.system.elimination import Plan, factorise, substitute
+from flexmbs.system.evaluate import Work, body_inertia
+from flexmbs.system.layout import Layout
+from flexmbs.system.newton import Places
+
+Array = NDArray[np.float64]
+
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+
+REDUNDANT = 1e-10
+"""Pivots below this, relative to the entries they came from, belong to rows that follow from others."""
+
+
+@njit(**_options)
+def add_saddle(layout, where, work, data):
+    """J and -Jᵀ into the matrix."""
+    for e in range(layout.entry_body.size):
+        at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
+        for j in range(layout.entry_at[e + 1] - layout.entry_at[e]):
+            value = work.jacobian[layout.entry_at[e] + j]
+            data[at + j * stride] -= value
+            data[row + j] += value
+
+
+@njit(**_options)
+def add_mass(layout, where, v, work, data, force):
+    """Mass matrices into the matrix; ``force`` (unknowns,) receives f = Q - h."""
+    mass, local = np.zeros((6, 6)), np.zeros(6)
+    for b in range(layout.body_kind.size):
+        n = layout.body_v[b + 1] - layout.body_v[b]
+        if n:
+            body_inertia(layout, b, v, work, mass, local)
+            at, stride = where.body_place[b, 0], where.body_place[b, 1]
+            for i in range(n):
+                force[where.body_unknown[b] + i] = local[i]
+                for j in range(n):
+                    data[at + i * stride + j] += mass[i, j]
+
+
+@njit(**_options)
+def add_diagonal(layout, where, weights, data):
+    """A diagonal of weights (n_v,) into the matrix."""
+    for b in range(layout.body_kind.size):
+        at, stride = where.body_place[b, 0], where.body_place[b, 1]
+        for i in range(layout.body_v[b + 1] - layout.body_v[b]):
+            data[at + i * (stride + 1)] += weights[layout.body_v[b] + i]
+
+
+def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
+    """v' and λ of M v' = f + Jᵀλ, J v' = γ."""
+    data, x = np.zeros(plan.values), np.zeros(plan.unknowns)
+    add_mass(layout, where, v, work, data, x)
+    return _solve(layout, plan, where, work, data, x, work.gamma)
+
+
+def least(layout: Layout, plan: Plan, where: Places, weights: Array, work: Work, target: Array) -> Array:
+    """The x of least Σ weight · x² with J x = target."""
+    data, x = np.zeros(plan.values), np.zeros(plan.unknowns)
+    add_diagonal(layout, where, weights, data)
+    return _solve(layout, plan, where, work, data, x, target)[0]
+
+
+def _solve(
+    layout: Layout, plan: Plan, where: Places, work: Work, data: Array, x: Array, target: Array
+) -> tuple[Array, Array]:
+    add_saddle(layout, where, work, data)
+    x[where.row_unknown] = target
+    pivots = np.zeros(plan.unknowns, dtype=np.int64)
+    factorise(plan, data, pivots, REDUNDANT)
+    substitute(plan, data, pivots, x)
+    return x[velocity_unknowns(layout, where)], x[where.row_unknown]
+
+
+def velocity_unknowns(layout: Layout, where: Places) -> NDArray[np.int64]:
+    """The unknown of each velocity."""
+    width = np.diff(layout.body_v)
+    offset = np.arange(layout.n_v) - np.repeat(layout.body_v[:-1], width)
+    return np.asarray(np.repeat(where.body_unknown, width) + offset)

@@ -1,0 +1,20 @@
+"""State of a mechanism at one instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Time, coordinates q, velocities v, and the values near which each angle is counted (they know the turns)."""
+
+    t: float
+    q: Array
+    v: Array
+    angles: Array

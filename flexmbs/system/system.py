@@ -1,0 +1,188 @@
+"""System: a mechanism, laid out once as arrays; it gives the equations of motion at (t, q, v)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.ground import Ground
+from flexmbs.equations import Equations
+from flexmbs.errors import ModelError
+from flexmbs.fem.loads import Gravity
+from flexmbs.joints.joint import Row
+from flexmbs.profiles import Profile, ProfileTable, as_profile
+from flexmbs.system.elimination import Plan
+from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
+from flexmbs.system.graph import Graph, graph
+from flexmbs.system.layout import Layout, lay_out
+from flexmbs.system.newton import Places, places
+from flexmbs.system.placing import initial_state, length_weights, walked
+from flexmbs.system.state import State
+
+Array = NDArray[np.float64]
+
+
+class System:
+    """A mechanism of bodies, joints (with drives and couplings) and forces.
+
+    Bodies without a given pose are placed by walking the joints, loops are closed, and velocities made consistent; the
+    outcome is ``initial``. A System is not changed by any analysis.
+    """
+
+    def __init__(self, bodies: Sequence[Body], joints: Sequence[Any] = (), forces: Sequence[Any] = ()) -> None:
+        self.bodies: tuple[Body, ...] = tuple(bodies)
+        self.joints: tuple[Any, ...] = tuple(joints)
+        self.forces: tuple[Any, ...] = tuple(forces)
+        self._check()
+        groups = [joint.rows for joint in self.joints]
+        self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)
+        self.labels: tuple[str, ...] = tuple(
+            f"{j.name}: {r.label}" for j, g in zip(self.joints, groups, strict=True) for r in g
+        )
+        self.profiles: tuple[Profile, ...] = tuple(as_profile(row.profile) for row in self.rows)
+        gravity = np.sum(
+            [np.asarray(f.acceleration, dtype=float) for f in self.forces if isinstance(f, Gravity)] or [np.zeros(3)],
+            axis=0,
+        )
+        self.layout, self.frames = lay_out(self.bodies, groups, gravity)
+
+    def __repr__(self) -> str:
+        return f"<System: {len(self.bodies)} bodies, {len(self.joints)} joints, {self.layout.n_v} velocities, {len(self.rows)} rows>"
+
+    # ---- sizes and numbers ----------------------------------------------------------------------------------
+
+    @property
+    def n_q(self) -> int:
+        """Number of coordinates q."""
+        return self.layout.n_q
+
+    @property
+    def n_v(self) -> int:
+        """Number of velocities v."""
+        return self.layout.n_v
+
+    def body_number(self, body: Body) -> int:
+        """Number of a body in this system."""
+        try:
+            return self.frames.body_number(body)
+        except KeyError:
+            raise ModelError(f"body {getattr(body, 'name', body)!r} is not in this system.") from None
+
+    def joint_rows(self, joint: Any) -> slice:
+        """Rows of a joint in φ, J and the multipliers."""
+        for k, own in enumerate(self.joints):
+            if own is joint:
+                return slice(int(self.layout.group_row[k]), int(self.layout.group_row[k + 1]))
+        raise ModelError(f"joint {getattr(joint, 'name', joint)!r} is not in this system.")
+
+    # ---- evaluation -------------------------------------------------------------------------------------------
+
+    def prescribed(self, t: float) -> Array:
+        """Value, rate and acceleration of the right-hand side of every row, (rows, 3)."""
+        return np.array([[p.value(t), p.rate(t), p.acceleration(t)] for p in self.profiles], dtype=float).reshape(-1, 3)
+
+    def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
+        """All stages at one instant: poses, frames, measures, rows."""
+        work = work_arrays(self.layout)
+        near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
+        evaluate_all(self.layout, self.prescribed(t), near, np.asarray(q, float), np.asarray(v, float), work)
+        return work
+
+    def equations(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Equations:
+        """The equations of motion at one instant: M v' = f + Jᵀλ, J v' = γ."""
+        work = self.evaluate(t, q, v, angles)
+        mass, force = self.inertia(work, v)
+        return Equations(mass, force, self.jacobian(work), work.gamma, work.phi, work.phi_rate, self.labels)
+
+    def jacobian(self, work: Work) -> sp.csr_array:
+        """J (rows, velocities) of an evaluation."""
+        layout = self.layout
+        widths = np.diff(layout.entry_at)
+        columns = np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(layout.body_v[b] + np.arange(w) for b, w in zip(layout.entry_body, widths, strict=True)),
+            ]
+        )
+        indptr = layout.entry_at[layout.entry_start]
+        return sp.csr_array((work.jacobian.copy(), columns, indptr), shape=(layout.n_rows, self.n_v))
+
+    def inertia(self, work: Work, v: Array) -> tuple[sp.csr_array, Array]:
+        """Mass matrix and f = Q - h of gravity and velocities."""
+        blocks, force = [], np.zeros(self.n_v)
+        for b in range(self.layout.n_bodies):
+            mine = slice(self.layout.body_v[b], self.layout.body_v[b + 1])
+            n = mine.stop - mine.start
+            if n:
+                block = np.zeros((n, n))
+                body_inertia(self.layout, b, np.asarray(v, float), work, block, force[mine])
+                blocks.append(block)
+        return sp.csr_array(sp.block_diag(blocks, format="csr")), force
+
+    def retract(self, q: Array, increment: Array) -> Array:
+        """Coordinates moved by an increment in the space of velocities."""
+        out = np.empty(self.n_q)
+        retract(self.layout, np.asarray(q, float), np.asarray(increment, float), out)
+        return out
+
+    # ---- where it starts --------------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> ProfileTable:
+        """Right-hand sides of all rows as functions of time."""
+        return ProfileTable.of(self.profiles)
+
+    @cached_property
+    def length_weights(self) -> Array:
+        """What each velocity counts as a length."""
+        return length_weights(self, self.walked[1])
+
+    @cached_property
+    def walked(self) -> tuple[Array, float]:
+        """Coordinates after walking the joints, before loops are closed, and the size of the mechanism."""
+        return walked(self)
+
+    @cached_property
+    def initial(self) -> State:
+        """Closed position and consistent velocities at t = 0."""
+        return initial_state(self)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Spanning tree and closing joints."""
+        work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
+        return graph(self.layout, work.jacobian)
+
+    @cached_property
+    def elimination(self) -> tuple[Layout, Plan, Places]:
+        """The layout with the order in which its unknowns are eliminated."""
+        return (self.layout, *places(self.layout, self.graph))
+
+    # ---- inside -----------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        for kind, items in (("body", self.bodies), ("joint", self.joints)):
+            names = [i.name for i in items]
+            twice = sorted({n for n in names if names.count(n) > 1})
+            if twice:
+                raise ModelError(f"two {kind} items are named {twice[0]!r}; names must be unique.")
+        if sum(isinstance(b, Ground) for b in self.bodies) > 1:
+            raise ModelError("a system has one Ground.")
+        known = {id(b) for b in self.bodies}
+        for joint in self.joints:
+            for row in getattr(joint, "rows", ()):
+                for _, measure in row.terms:
+                    for frame in (measure.frame_i, measure.frame_j):
+                        self._known(frame, known, joint.name)
+
+    def _known(self, frame: Frame, known: set[int], where: str) -> None:
+        if id(frame.body) not in known:
+            raise ModelError(
+                f"{where}: body {frame.body.name!r} is not in the system; it has {', '.join(b.name for b in self.bodies)}."
+            )
