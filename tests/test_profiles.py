@@ -172,6 +172,8 @@ def test_arithmetic():
     np.testing.assert_allclose((1 - p).rate(t), -p.rate(t))
     np.testing.assert_allclose((np.float64(2) * p).rate(t), 2 * p.rate(t))
     np.testing.assert_allclose(p.shifted(0.3).shifted(-0.1).value(t), p.value(t - 0.2), atol=1e-13)
+    late = 2 * as_profile(np.sin).shifted(0.3)
+    np.testing.assert_allclose(late.at(t), np.array([2 * np.sin(t - 0.3), 2 * np.cos(t - 0.3), -2 * np.sin(t - 0.3)]))
     assert (Ramp(0, 1, 0.5, 1.0).shifted(2.0) + Ramp(0, 1, 3.5, 1.0)).kinks == (2.5, 3.5, 4.5)
 
 

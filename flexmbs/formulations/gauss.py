@@ -27,9 +27,9 @@ class Gauss(Formulation):
         """Accelerations, multipliers and reactions at this instant."""
         equations = equations.dense()
         constraints = Constraints.of(equations)
-        L, f = mass_root(constraints)
+        L = mass_root(constraints)
         rows = constraints.independent_rows
-        c = scipy.linalg.solve_triangular(L, f, lower=True)
+        c = scipy.linalg.solve_triangular(L, equations.f, lower=True)
         if len(rows) == 0:
             return constraints.solution(scipy.linalg.solve_triangular(L, c, lower=True, trans="T"))
         *_, accelerations, info = scipy.linalg.lapack.dgglse(L.T, equations.J[rows], c, equations.gamma[rows])

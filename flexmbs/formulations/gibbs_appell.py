@@ -24,7 +24,7 @@ class GibbsAppell(Formulation):
         """Accelerations, multipliers and reactions at this instant."""
         equations = equations.dense()
         constraints = Constraints.of(equations, "svd")
-        L, f = mass_root(constraints)
+        L = mass_root(constraints)
         g = constraints.particular
         if constraints.space.A.shape[1] == 0:
             return constraints.solution(g)
@@ -32,4 +32,4 @@ class GibbsAppell(Formulation):
         root = scipy.linalg.qr(L.T @ constraints.space.A, mode="economic")[0]
         A = scipy.linalg.solve_triangular(L, root, lower=True, trans="T")
         g = g - A @ (root.T @ (L.T @ g))
-        return constraints.solution(A @ (A.T @ f) + g)
+        return constraints.solution(A @ (A.T @ equations.f) + g)

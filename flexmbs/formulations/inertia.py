@@ -73,11 +73,11 @@ def row_weights(equations: Equations) -> FloatArray:
     return np.where(mobility > 0, 1.0 / np.where(mobility > 0, mobility, 1.0), 0.0)
 
 
-def mass_root(constraints: Constraints) -> tuple[FloatArray, FloatArray]:
-    """L with M = L Lᵀ, and f, for dense equations.
+def mass_root(constraints: Constraints) -> FloatArray:
+    """L with M = L Lᵀ for dense equations.
 
-    Where M is singular: the same of M + JᵀWJ and f + JᵀW gamma, which change no acceleration that satisfies the
-    constraints (Udwadia and Schutte 2010) and are regular whenever the accelerations are unique.
+    Where M is singular: that of M + JᵀWJ, which is regular whenever the accelerations are unique (Udwadia and Schutte
+    2010). Where J v' = gamma holds, this changes ½ v'ᵀM v' by a constant only, and so no principle of a minimum.
     """
     e = constraints.equations
     if not e.symmetric:
@@ -86,11 +86,10 @@ def mass_root(constraints: Constraints) -> tuple[FloatArray, FloatArray]:
             f"entries up to {abs(e.M).max():.3g} and differs from Mᵀ by up to {abs(e.M - e.M.T).max():.3g}: "
             "use Maggi() or Multipliers()"
         )
-    L, f = cholesky(e.M, NEARLY_SINGULAR), e.f
+    L = cholesky(e.M, NEARLY_SINGULAR)
     if L is None:
-        weighted = e.J.T * row_weights(e)
-        L, f = cholesky(e.M + weighted @ e.J), e.f + weighted @ e.gamma
+        L = cholesky(e.M + (e.J.T * row_weights(e)) @ e.J)
     if L is None:
         A = constraints.space.A
         raise massless(e, constraints.space, A.T @ e.M @ A)
-    return L, f
+    return L

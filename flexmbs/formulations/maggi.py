@@ -26,7 +26,7 @@ class Maggi(Formulation):
 
     basis: how A is found ("partition", "qr", "svd"; see `null_space`). speeds: the independent speeds y, as many as
     there are free motions, each an index into v or a row s of coefficients, y = s v. Then A holds Kane's partial
-    velocities and y' is the derivative of y (for constant rows). Sparse equations stay sparse, unless speeds are given.
+    velocities. Sparse equations stay sparse, unless speeds are given.
     """
 
     basis: Method = "partition"
@@ -62,8 +62,7 @@ class Maggi(Formulation):
         Z = Z.toarray() if sp.issparse(Z) else Z
         S = _rows(self.speeds, constraints.equations.size)
         _check_independent(self.speeds, S, Z)
-        A = scipy.linalg.solve((S @ Z).T, Z.T).T if len(S) else Z
-        return A, g - A @ (S @ g)
+        return (scipy.linalg.solve((S @ Z).T, Z.T).T if len(S) else Z), g
 
 
 def _speed(speed: Any) -> int | tuple[float, ...]:

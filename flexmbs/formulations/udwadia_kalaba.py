@@ -25,8 +25,8 @@ class UdwadiaKalaba(Formulation):
         """Accelerations, multipliers and reactions at this instant."""
         equations = equations.dense()
         constraints = Constraints.of(equations)
-        L, f = mass_root(constraints)
-        a = scipy.linalg.cho_solve((L, True), f)
+        L = mass_root(constraints)
+        a = scipy.linalg.cho_solve((L, True), equations.f)
         if equations.rows == 0:
             return constraints.solution(a)
         B = scipy.linalg.solve_triangular(L, equations.J.T, lower=True).T
