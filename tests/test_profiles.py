@@ -24,6 +24,7 @@ from flexmbs.profiles import (
     Spline,
     as_profile,
     evaluate,
+    evaluate_all,
 )
 from flexmbs.profiles.duals import UNARY, derivatives
 
@@ -101,6 +102,15 @@ def test_table_equals_objects():
     assert len(table.callbacks) == 3
     with pytest.raises(ValueError, match="read-only"):
         table.refresh(table.params, 0.0)
+
+
+def test_one_compiled_version_serves_all_objects():
+    fixed = np.array([[0.1, 0.2], [0.3, 0.4]]).T
+    fixed.setflags(write=False)
+    for profile in PROFILES.values():
+        for t in (1, 0.5, [0.1, 0.2], fixed):
+            profile.at(t)
+    assert len(evaluate_all.signatures) == 1
 
 
 def test_callbacks_are_not_numbers_until_refreshed():

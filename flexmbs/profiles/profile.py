@@ -56,17 +56,17 @@ class Profile(ABC):
 
     def at(self, t: ArrayLike) -> tuple[Any, Any, Any]:
         """Value, rate and acceleration at time t: numbers for one time, arrays otherwise."""
-        times = np.asarray(t, dtype=float)
-        table, flat = self._table, times.ravel()
-        count = int(table.first[-1])
-        if table.callbacks:
-            params = table.params.copy()
+        # own copies are writable and contiguous: read-only ones would be compiled for a second time
+        times = np.array(t, dtype=float, order="C")
+        table, flat = self._table, times.reshape(-1)
+        count, params = int(table.first[-1]), table.params.copy()
+        if not table.callbacks:
+            laws = evaluate_all(table.kinds, table.starts, params, count, flat)
+        else:
             laws = np.empty((len(flat), count, 3))
             for k in range(len(flat)):
                 table.refresh(params, float(flat[k]))
                 laws[k] = evaluate_all(table.kinds, table.starts, params, count, flat[k : k + 1])[0]
-        else:
-            laws = evaluate_all(table.kinds, table.starts, table.params, count, flat)
         x, v, a = laws.transpose(2, 0, 1).reshape(3, *times.shape, *self.shape)
         return (float(x), float(v), float(a)) if x.ndim == 0 else (x, v, a)
 
