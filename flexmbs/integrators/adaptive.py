@@ -1,0 +1,232 @@
+"""Adaptive integration of motions: SciPy's steppers, output at equal times, kinks, and stops in words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, RK45, OdeSolver, Radau
+
+from flexmbs.errors import FlexmbsError, ModelError, SolverError
+from flexmbs.integrators.chart import LostError
+from flexmbs.integrators.generalized_alpha import History
+from flexmbs.integrators.motion import Motion
+from flexmbs.joints.measures import ANGLE
+from flexmbs.system.state import State
+
+Array = NDArray[np.float64]
+
+STEPPERS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau}
+SMALLEST = 100 * np.finfo(float).eps
+
+
+class AdaptiveIntegrator(ABC):
+    """What integrators with error control share: the fields method, rtol, atol, max_step, and ``run``."""
+
+    method: str
+    rtol: float
+    atol: float
+    max_step: float | None
+
+    def __post_init__(self) -> None:
+        if self.method not in STEPPERS:
+            raise ModelError(f"method is one of {', '.join(STEPPERS)}, not {self.method!r}.")
+        if not SMALLEST <= self.rtol < 1.0:
+            raise ModelError(f"rtol must be at least {SMALLEST:.1e} and less than 1, not {self.rtol}.")
+        if not (np.isfinite(self.atol) and self.atol >= 0.0):
+            raise ModelError(f"atol must be a number, zero or more, not {self.atol}.")
+        if self.max_step is not None and not self.max_step > 0.0:
+            raise ModelError(f"max_step must be positive, not {self.max_step}.")
+
+    @abstractmethod
+    def motion(self, system: Any) -> Motion:
+        """The mechanism as an ordinary differential equation."""
+
+    def run(
+        self,
+        system: Any,
+        start: State,
+        t_end: float,
+        step: float | None = None,
+        every: int = 1,
+        progress: Callable[[float], None] | None = None,
+    ) -> tuple[History, str, dict[str, int]]:
+        """Integrate from ``start`` to ``t_end``; history, outcome, counters.
+
+        The steps are the integrator's own. With ``step``, what is kept are the states at its every ``every``-th multiple;
+        without, those after every step. A run that cannot go on keeps what was computed.
+        """
+        run = _Run(self, system, start, t_end, None if step is None else step * every)
+        try:
+            outcome = run.all(progress)
+        except LostError as error:
+            outcome = run.stopped(str(error))
+        except (FlexmbsError, SolverError) as error:
+            outcome = run.stopped(f"the equations of motion could not be solved ({error})")
+        history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
+        motion = run.motion
+        return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+
+
+class _Run:
+    """One run: the state at the last accepted step, and what was kept."""
+
+    def __init__(self, method: AdaptiveIntegrator, system: Any, start: State, t_end: float, spacing: float | None):
+        self.method, self.system, self.t_end = method, system, float(t_end)
+        self.motion = method.motion(system)
+        self.motion.angles = start.angles.copy()
+        self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
+        self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
+        self.turning = system.layout.measure_kind == ANGLE
+        self.wanted: Array | None = None
+        if spacing is not None:
+            self.wanted = np.linspace(self.t, self.t_end, max(1, round((self.t_end - self.t) / spacing)) + 1)
+        self.given = 0  # how many of them were reached
+
+    def all(self, progress: Callable[[float], None] | None) -> str:
+        """From kink to kink until the end; the outcome."""
+        for first, last in pairwise(self._stops()):
+            self._between(first, last)
+            self.v = self.motion.consistent(self.t, self.q, self.v)
+            y = self.motion.begin(self.t, self.q, self.v)
+            self._keep_here()
+            problem = self._smooth(y, last, progress)
+            if problem:
+                return self.stopped(problem)
+        if self.wanted is None or self.given < len(self.wanted):
+            self._keep(self.t, self.q, self.v)
+        return "finished"
+
+    def _smooth(self, y: Array, last: float, progress: Callable[[float], None] | None) -> str:
+        """To the end of a stretch without kinks; what stopped it, in words."""
+        motion, fresh = self.motion, True
+        if not np.isfinite(motion.rates(self.t, y)).all():
+            return motion.lost
+        stepper = self._stepper(y, last)
+        while self.t < last:
+            motion.lost = ""
+            stepper.max_step = min(motion.reach(self.v), self.method.max_step or np.inf)
+            stepper.step()
+            if stepper.status == "failed":
+                if fresh:
+                    return motion.lost or "the error cannot be kept below the tolerance"
+                y, fresh = motion.begin(self.t, self.q, self.v), True
+                stepper = self._stepper(y, last)
+                continue
+            self._outputs(stepper, last)
+            self.t, y, fresh = float(stepper.t), stepper.y, False
+            self.q, self.v = motion.accepted(self.t, *motion.state(self.t, y)[:2])
+            self.h, self.steps = float(stepper.h_abs), self.steps + 1
+            motion.angles = self._angles(self.t, self.q, self.v)
+            if self.wanted is None and self.t < last:
+                self._keep(self.t, self.q, self.v)
+            if progress is not None:
+                progress(self.t)
+            if self.t < last and motion.worn(self.t, y):
+                new = motion.moved(self.t, self.q, self.v)
+                if new is not None:
+                    y, fresh = new, True
+                    stepper = self._stepper(y, last)
+        return ""
+
+    def _stepper(self, y: Array, last: float) -> Any:
+        method, first = self.method, None if self.h == 0.0 else min(self.h, last - self.t)
+        if not len(y):
+            return _Still(self.motion, self.t, last)
+        errors = self.motion.errors(method.rtol, method.atol)
+        kind = STEPPERS[method.method]
+        return kind(self.motion.rates, self.t, y, last, rtol=method.rtol, atol=errors, first_step=first)
+
+    def _stops(self) -> list[float]:
+        """Start, kinks, end."""
+        kinks = {float(k) for p in self.system.profiles for k in p.kinks}
+        return [self.t, *sorted(k for k in kinks if self.t < k < self.t_end), self.t_end]
+
+    def _between(self, first: float, last: float) -> None:
+        """Profiles are to be read inside [first, last]: at a kink they give one side only."""
+        margin = 8 * np.finfo(float).eps * max(abs(first), abs(last))
+        self.motion.limits = (first + margin, last - margin if last < self.t_end else np.inf)
+
+    # ---- what is kept -----------------------------------------------------------------------------------------
+
+    def _outputs(self, stepper: Any, last: float) -> None:
+        """Keep the states at all times wanted within the last step; those at a kink wait for what is after it."""
+        until = stepper.t if stepper.t < last or last == self.t_end else np.nextafter(last, -np.inf)
+        times = list(self._due(until))
+        if times:
+            curve = stepper.dense_output()
+            for t in times:
+                q, v, _ = self.motion.state(t, stepper.y if t == stepper.t else curve(t))
+                self._keep(t, *self.motion.accepted(t, q, v))
+
+    def _due(self, until: float) -> Iterator[float]:
+        while self.wanted is not None and self.given < len(self.wanted) and self.wanted[self.given] <= until:
+            self.given += 1
+            yield float(self.wanted[self.given - 1])
+
+    def _keep_here(self) -> None:
+        if self.wanted is None or list(self._due(self.t)):
+            self._keep(self.t, self.q, self.v)
+
+    def _keep(self, t: float, q: Array, v: Array) -> None:
+        rate, multipliers = self.motion.accelerations(t, q, v)
+        self.kept.append((t, q.copy(), v.copy(), rate.copy(), multipliers.copy(), self._angles(t, q, v)))
+
+    def _angles(self, t: float, q: Array, v: Array) -> Array:
+        return np.where(self.turning, self.motion.evaluate(t, q, v).measure, self.motion.angles)
+
+    def stopped(self, reason: str) -> str:
+        """Keep the last state there is; when, where and why it stopped."""
+        work = self.motion.evaluate(self.t, self.q, self.v)
+        if not self.kept or self.kept[-1][0] < self.t:
+            try:
+                self._keep(self.t, self.q, self.v)
+            except (LostError, FlexmbsError, SolverError):  # what was computed still counts
+                rate, multipliers = np.full(len(self.v), np.nan), np.full(len(work.phi), np.nan)
+                self.kept.append((self.t, self.q, self.v, rate, multipliers, self._angles(self.t, self.q, self.v)))
+        return f"stopped at t = {self.t:.6g}: {reason}{self._joint(work)}"
+
+    def _joint(self, work: Any) -> str:
+        """The row that is nearest to depending on others: where a mechanism locks or comes apart."""
+        if not len(work.phi):
+            return ""
+        jacobian = self.system.jacobian(work).toarray() * self.motion.scales.velocity
+        norms = np.linalg.norm(jacobian, axis=1)
+        u, sizes, _ = np.linalg.svd(jacobian / np.where(norms > 0, norms, 1.0)[:, None], full_matrices=False)
+        rank = int(np.count_nonzero(sizes > 1e-9 * sizes[0]))
+        row = int(np.argmax(np.abs(u[:, rank - 1])))
+        return f"; {self.system.labels[row]} is nearest to following from the other constraints ({sizes[rank - 1]:.2g})"
+
+
+class _Still:
+    """A stepper for motions without freedom: time goes on, the constraints say the rest."""
+
+    status, max_step, y = "running", np.inf, np.zeros(0)
+
+    def __init__(self, motion: Motion, t: float, last: float) -> None:
+        self.motion, self.t, self.last = motion, t, last
+        self.h_abs = last - t
+
+    def step(self) -> None:
+        """One step, halved until the constraints can be closed at its end."""
+        h = min(2 * self.h_abs, self.max_step, self.last - self.t)
+        while h > 10 * np.spacing(self.t):
+            t = self.last if self.t + h >= self.last else self.t + h
+            self.motion.evaluations += 1
+            try:
+                self.motion.state(t, self.y)
+            except LostError as error:
+                self.motion.lost = str(error)
+                h /= 2
+                continue
+            self.t, self.h_abs = t, h
+            return
+        self.status = "failed"
+
+    def dense_output(self) -> Callable[[float], Array]:
+        """Nothing, at any time."""
+        return lambda t: self.y
