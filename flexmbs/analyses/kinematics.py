@@ -1,0 +1,113 @@
+"""Kinematics and inverse dynamics of driven mechanisms: positions, velocities, accelerations and what they take."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.equations import Solution
+from flexmbs.errors import AnalysisError
+from flexmbs.formulations import Formulation, Maggi
+from flexmbs.results import Result
+from flexmbs.system.saddle import accelerations as saddle_accelerations
+from flexmbs.system.saddle import least
+from flexmbs.system.state import State
+from flexmbs.system.system import System
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-12
+ITERATIONS = 30
+
+
+def accelerations(
+    system: System, t: float, q: ArrayLike, v: ArrayLike, formulation: Formulation | None = None, angles: Array | None = None
+) -> Solution:
+    """Accelerations, multipliers and reactions of a mechanism at one instant, by any formulation (Maggi by default)."""
+    equations = system.equations(t, np.asarray(q, float), np.asarray(v, float), angles)
+    return (formulation or Maggi()).solve(equations)
+
+
+def kinematics(system: System, times: ArrayLike) -> Result:
+    """Motion of a mechanism whose drives determine it: one closed position per instant, then linear solves."""
+    return _driven(system, times, None, forces=False)
+
+
+def inverse_dynamics(system: System, times: ArrayLike, formulation: Formulation | None = None) -> Result:
+    """What it takes to drive a mechanism along its prescribed motion: ``reaction`` of drives and joints.
+
+    One linear solve per instant; by default along the joint graph, or by the formulation given (all agree).
+    """
+    return _driven(system, times, formulation, forces=True)
+
+
+def _driven(system: System, times: ArrayLike, formulation: Formulation | None, forces: bool) -> Result:
+    instants = np.atleast_1d(np.asarray(times, dtype=float))
+    if instants.ndim != 1 or not len(instants) or not np.isfinite(instants).all():
+        raise AnalysisError(f"times must be a list of numbers, not of shape {np.shape(times)}.")
+    if np.any(np.diff(instants) <= 0):
+        raise AnalysisError("times must increase.")
+    began = time.perf_counter()
+    _refuse_underdriven(system)
+    state = system.initial
+    columns: list[tuple[Any, ...]] = []
+    for t in instants:
+        state = _moved(system, state, float(t))
+        work = system.evaluate(state.t, state.q, state.v, state.angles)
+        if forces and formulation is not None:
+            solution = formulation.solve(system.equations(state.t, state.q, state.v, state.angles))
+            rate, multipliers = solution.accelerations, solution.multipliers
+        else:
+            rate, multipliers = saddle_accelerations(*system.elimination, state.v, work)
+        columns.append((state.q, state.v, rate, multipliers if forces else np.zeros_like(multipliers), state.angles))
+    q, v, rates, all_multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
+    return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=time.perf_counter() - began)
+
+
+def _moved(system: System, state: State, t: float) -> State:
+    """The closed position and velocities at another time, near the state given; long ways in several stages."""
+    stages = max(1, int(np.ceil(_turning(system, state, t) / 0.3)))
+    for k in range(1, stages + 1):
+        state = _closed(system, state, state.t + (t - state.t) * (1.0 / (stages - k + 1)))
+    return state
+
+
+def _turning(system: System, state: State, t: float) -> float:
+    """How far the mechanism moves until t, in radians or in its own size."""
+    reach = np.abs(state.v * system.length_weights).max(initial=0.0) / system.walked[1]
+    ahead = np.abs(system.prescribed(t)[:, 0] - system.prescribed(state.t)[:, 0]).max(initial=0.0)
+    return float(max(reach * abs(t - state.t), ahead))
+
+
+def _closed(system: System, state: State, t: float) -> State:
+    weights = system.length_weights**2
+    q = system.retract(state.q, (t - state.t) * state.v)
+    angles = state.angles
+    error = np.inf
+    for _ in range(ITERATIONS):
+        work = system.evaluate(t, q, state.v, angles)
+        error = float(np.abs(work.phi).max(initial=0.0))
+        if error <= TOLERANCE * max(1.0, system.walked[1]):
+            break
+        q = system.retract(q, least(*system.elimination, weights, work, -work.phi))
+    else:
+        row = int(np.argmax(np.abs(work.phi)))
+        raise AnalysisError(
+            f"the mechanism cannot follow its drives at t = {t:.6g} s: {system.labels[row]} misses by {error:.3g}. A limit "
+            "of its motion or a singular position lies there."
+        )
+    work = system.evaluate(t, q, np.zeros(system.n_v), angles)
+    v = least(*system.elimination, weights, work, -work.phi_rate)
+    return State(t, q, v, work.measure.copy())
+
+
+def _refuse_underdriven(system: System) -> None:
+    mobility = system.mobility
+    if mobility > 0:
+        raise AnalysisError(
+            f"the drives leave {mobility} motion{'s' if mobility > 1 else ''} of the mechanism free: kinematics and inverse "
+            "dynamics need them all prescribed (Drive), or use forward_dynamics."
+        )

@@ -1,0 +1,216 @@
+"""Result of an analysis of a mechanism: coordinates over time, and everything that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
+from flexmbs.bodies.ground import Ground
+from flexmbs.errors import ModelError
+from flexmbs.joints.drives import Coupling, Drive
+from flexmbs.joints.joint import Measure
+from flexmbs.rotations import to_matrix
+from flexmbs.system.reactions import row_wrenches
+from flexmbs.system.system import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMotion:
+    """Motion of one body over time, in global axes: origin, rotation, and their first and second derivatives."""
+
+    position: Array  # (time, 3)
+    rotation: Array  # (time, 3, 3)
+    velocity: Array
+    spin: Array  # ω
+    acceleration: Array
+    spin_rate: Array  # ω'
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Energy over time [J]: kinetic and potential, per body (time, bodies) and in total (time,)."""
+
+    kinetic_of_bodies: Array
+    potential_of_bodies: Array
+
+    @property
+    def kinetic(self) -> Array:
+        """Kinetic energy of all bodies."""
+        return np.asarray(self.kinetic_of_bodies.sum(axis=1))
+
+    @property
+    def potential(self) -> Array:
+        """Potential energy of weight, zero where the mass centres are at the origin."""
+        return np.asarray(self.potential_of_bodies.sum(axis=1))
+
+    @property
+    def total(self) -> Array:
+        """Kinetic and potential energy."""
+        return self.kinetic + self.potential
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A motion of a mechanism, time first in every history.
+
+    ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean.
+    """
+
+    system: System
+    t: Array
+    q: Array
+    v: Array
+    rate: Array
+    multipliers: Array
+    angles: Array
+    outcome: str = "finished"
+    counters: dict[str, int] = field(default_factory=dict)
+    wall_time: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
+
+    # ---- motion -------------------------------------------------------------------------------------------------
+
+    def motion(self, body: Body) -> BodyMotion:
+        """Pose, velocities and accelerations of a body."""
+        b = self.system.body_number(body)
+        kind, k, m = (int(a[b]) for a in (self.system.layout.body_kind, self.system.layout.body_q, self.system.layout.body_v))
+        n = len(self.t)
+        zero = np.zeros((n, 3))
+        if kind == RIGID:
+            rotation = to_matrix(self.q[:, k + 3 : k + 7])
+            turned = [np.einsum("tij,tj->ti", rotation, a[:, m + 3 : m + 6]) for a in (self.v, self.rate)]
+            straight = [self.q[:, k : k + 3], self.v[:, m : m + 3], self.rate[:, m : m + 3]]
+        elif kind == PLANAR:
+            cosine, sine = np.cos(self.q[:, k + 2]), np.sin(self.q[:, k + 2])
+            rotation = np.zeros((n, 3, 3))
+            rotation[:, 0, 0] = rotation[:, 1, 1] = cosine
+            rotation[:, 1, 0], rotation[:, 0, 1], rotation[:, 2, 2] = sine, -sine, 1.0
+            turned = [np.column_stack([np.zeros((n, 2)), a[:, m + 2]]) for a in (self.v, self.rate)]
+            straight = [
+                np.column_stack([a[:, s : s + 2], np.zeros(n)]) for a, s in ((self.q, k), (self.v, m), (self.rate, m))
+            ]
+        else:
+            rotation, turned = np.broadcast_to(np.eye(3), (n, 3, 3)), [zero, zero]
+            moving = kind == POINT
+            straight = (
+                [self.q[:, k : k + 3], self.v[:, m : m + 3], self.rate[:, m : m + 3]] if moving else [zero, zero, zero]
+            )
+        return BodyMotion(straight[0], rotation, straight[1], turned[0], straight[2], turned[1])
+
+    def position(self, at: Frame | Body) -> Array:
+        """Position of a frame's (or body's) origin, (time, 3)."""
+        motion, arm = self._arm(at)
+        return motion.position + arm
+
+    def velocity(self, at: Frame | Body) -> Array:
+        """Velocity of a frame's (or body's) origin, (time, 3)."""
+        motion, arm = self._arm(at)
+        return np.asarray(motion.velocity + np.cross(motion.spin, arm))
+
+    def acceleration(self, at: Frame | Body) -> Array:
+        """Acceleration of a frame's (or body's) origin, (time, 3)."""
+        motion, arm = self._arm(at)
+        turning = np.cross(motion.spin, np.cross(motion.spin, arm))
+        return np.asarray(motion.acceleration + np.cross(motion.spin_rate, arm) + turning)
+
+    def rotation(self, at: Frame | Body) -> Array:
+        """Rotation matrices (time, 3, 3), from the frame's (or body's) axes to global ones."""
+        if isinstance(at, Frame):
+            return np.asarray(self.motion(at.body).rotation @ at.axes)
+        return self.motion(at).rotation
+
+    def angular_velocity(self, body: Body) -> Array:
+        """Angular velocity in global axes, (time, 3)."""
+        return self.motion(body).spin
+
+    def coordinate(self, measure: Measure) -> Array:
+        """A joint's coordinate, e.g. ``hinge.angle`` or ``slider.distance``, angles counting turns; (time,)."""
+        position_i, position_j = self.position(measure.frame_i), self.position(measure.frame_j)
+        rotation_i, rotation_j = self.rotation(measure.frame_i), self.rotation(measure.frame_j)
+        return measure.history(position_i, rotation_i, position_j, rotation_j)
+
+    def _arm(self, at: Frame | Body) -> tuple[BodyMotion, Array]:
+        if isinstance(at, Frame):
+            motion = self.motion(at.body)
+            return motion, np.asarray(motion.rotation @ at.position)
+        if isinstance(at, Body):
+            return self.motion(at), np.zeros(3)
+        raise ModelError(f"a frame or a body of the system is needed, not {at!r}.")
+
+    # ---- forces -------------------------------------------------------------------------------------------------
+
+    def reaction(self, of: Any) -> Array:
+        """What a joint exerts ON its second frame's body, at that frame, in global axes.
+
+        (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the force
+        or torque along its coordinate. For the Ground: the total on the foundation, moment about the origin.
+        """
+        if isinstance(of, Ground):
+            return self._on_ground()
+        rows = self.system.joint_rows(of)
+        if isinstance(of, Drive | Coupling):
+            return self.multipliers[:, rows.start]
+        wrenches = row_wrenches(self.system, self.t, self.q, self.v, rows)
+        total = np.einsum("tr,trk->tk", self.multipliers[:, rows], wrenches[:, :, 1])
+        planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
+        return total[:, [0, 1, 5]] if planar else total
+
+    def _on_ground(self) -> Array:
+        total = np.zeros((len(self.t), 6))
+        for joint in self.system.joints:
+            rows = self.system.joint_rows(joint)
+            wrenches = row_wrenches(self.system, self.t, self.q, self.v, rows)
+            for r, row in enumerate(self.system.rows[rows]):
+                for side, frame in enumerate((row.terms[0][1].frame_i, row.terms[0][1].frame_j)):
+                    if isinstance(frame.body, Ground):
+                        part = self.multipliers[:, rows.start + r, None] * wrenches[:, r, side]
+                        total += part
+                        total[:, 3:] += np.cross(frame.position, part[:, :3])
+        return total
+
+    # ---- audit --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Kinetic and potential energy."""
+        kinetic, potential = [], []
+        for body in self.system.bodies:
+            m, c, inertia = body.mass_parameters
+            motion = self.motion(body)
+            arm = motion.rotation @ c
+            spin = np.einsum("tji,tj->ti", motion.rotation, motion.spin)
+            coupled = np.sum(motion.velocity * np.cross(motion.spin, arm), axis=1)
+            kinetic.append(
+                0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
+            )
+            potential.append(-m * (motion.position + arm) @ self.system.layout.gravity)
+        return Energy(np.stack(kinetic, axis=1), np.stack(potential, axis=1))
+
+    @cached_property
+    def constraint_error(self) -> Array:
+        """Largest |φ| over all rows, (time,)."""
+        errors = [np.abs(self.system.evaluate(*at).phi).max(initial=0.0) for at in zip(self.t, self.q, self.v, self.angles, strict=True)]
+        return np.array(errors)
+
+    def summary(self) -> str:
+        """Energies, constraint error, steps and time, as text."""
+        energy = self.energy.total
+        lines = [
+            f"{self.outcome}: t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} instants kept",
+            f"energy: {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end",
+            f"largest constraint error: {self.constraint_error.max():.3g}",
+        ]
+        if self.counters:
+            lines.append(", ".join(f"{count} {name}" for name, count in self.counters.items()))
+        if self.wall_time:
+            lines.append(f"wall time {self.wall_time:.3g} s")
+        return "\n".join(lines)
