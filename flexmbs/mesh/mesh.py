@@ -16,6 +16,7 @@ from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.quality import Quality, quality
 from flexmbs.mesh.read import read
 from flexmbs.mesh.sets import MeshSets, Which
+from flexmbs.mesh.write import write
 
 Index = NDArray[np.int64]
 
@@ -43,6 +44,10 @@ class Mesh(MeshSets):
         of that dimension where a file mixes solids with separate shells or lines.
         """
         return cls(**read(path, scale=scale, dimension=dimension))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a mesh file; ``.msh``, ``.inp``, ``.vtu``, ``.vtk`` and ``.xdmf`` keep all sets, others only cells."""
+        write(path, self.data)
 
     @classmethod
     def line(cls, start: ArrayLike, end: ArrayLike, divisions: int, cell: str = "line") -> Mesh:

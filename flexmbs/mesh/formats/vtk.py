@@ -5,6 +5,7 @@ meshio cannot read what VTK 9 writes by default in the legacy format, nor LZ4 co
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,11 @@ def read(path: Path) -> FileContents:
     if not grid.GetNumberOfCells():
         return FileContents(np.zeros((0, 3)), [])
     cells = grid.GetCells()
-    types, starts = as_array(grid.GetCellTypesArray()), as_array(cells.GetOffsetsArray()).astype(np.int64)
+    try:
+        types = as_array(grid.GetCellTypes())
+    except TypeError:  # VTK before 9.6
+        types = as_array(grid.GetCellTypesArray())
+    starts = as_array(cells.GetOffsetsArray()).astype(np.int64)
     blocks, order = _blocks(types, starts, as_array(cells.GetConnectivityArray()).astype(np.int64))
     cell_groups: dict[str, Index] = {}
     node_groups: dict[str, Index] = {}
@@ -69,19 +74,22 @@ def _grid(path: Path) -> Any:
     reader = getattr(import_module(f"vtkmodules.{module}"), name)()
     append = import_module("vtkmodules.vtkFiltersCore").vtkAppendFilter()  # takes every kind of grid
     usual, window = core.vtkOutputWindow.GetInstance(), core.vtkStringOutputWindow()
-    core.vtkOutputWindow.SetInstance(window)  # VTK tells of errors by writing them there
+    cutoff = core.vtkLogger.GetCurrentVerbosityCutoff()
+    core.vtkOutputWindow.SetInstance(window)  # VTK tells of errors by writing them there, and on the terminal
+    core.vtkLogger.SetStderrVerbosity(core.vtkLogger.VERBOSITY_OFF)
     try:
         reader.SetFileName(str(path))
         reader.Update()
         data = reader.GetOutput()
-        said = " ".join(window.GetOutput().split())
+        said = window.GetOutput()
         if "ERR" in said or data is None or not data.IsA("vtkDataSet"):
-            reason = said.rpartition("): ")[2] or "it holds no mesh"
+            reason = next(iter(re.findall(r"\): (.*)", said)), "it holds no mesh").strip(" .")
             raise MeshError(f"{path}: cannot be read as a VTK file ({reason}). It may be damaged; export it again.")
         append.AddInputData(data)
         append.Update()
     finally:
         core.vtkOutputWindow.SetInstance(usual)
+        core.vtkLogger.SetStderrVerbosity(cutoff)
     return append.GetOutput()
 
 
@@ -101,9 +109,8 @@ def _blocks(types: NDArray[Any], starts: Index, nodes: Index) -> tuple[list[tupl
         code, count = (int(v) for v in kinds[k])
         members = np.flatnonzero(which.ravel() == k)
         table = nodes[starts[members][:, None] + np.arange(count)]
-        name = (
-            TYPES.get(code) or BY_COUNT.get((code, count)) or f"{OTHERS.get(code, f'VTK type {code}')} of {count} nodes"
-        )
+        other = OTHERS.get(code, f"VTK type {code}")
+        name = TYPES.get(code) or BY_COUNT.get((code, count), f"{other} of {count} nodes")
         blocks.append((name, table[:, ORDERS[code]] if code in ORDERS else table))
         order.append(members)
     return blocks, np.concatenate(order)
