@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import Array, as_symmetric, require_finite
 from flexmbs.linalg.factor import factorize
+from flexmbs.linalg.threads import one_blas_thread
 
 REDUNDANT = 1e-10  # a row of B, scaled to length 1, that differs by less from a combination of others
 
@@ -24,6 +25,7 @@ class BorderedFactor:
     K x = (K + E k Eᵀ) x − E s with s = k Eᵀx. Redundant rows of B are allowed: λ is then the least one.
     """
 
+    @one_blas_thread
     def __init__(
         self, K: Any, B: Any, grounded: Any = None, *, rigid_modes: Array | None = None, solver: str | None = None
     ) -> None:
@@ -56,6 +58,7 @@ class BorderedFactor:
             )
         self._schur = scipy.linalg.lu_factor(schur) if len(scale) else None
 
+    @one_blas_thread
     def solve(self, f: Array, c: Array | float = 0.0) -> tuple[Array, Array]:
         """Return x and the multipliers for f of shape (n,) or (n, k) and c of shape (m,), (m, k) or a number."""
         f = np.asarray(f, dtype=np.float64)
