@@ -233,8 +233,9 @@ def bracket() -> None:
     mesh(5.0, 12.0, per_turn=9)
     path = HERE / "bracket.inp"
     gmsh.write(str(path))
-    # Gmsh also names the elements of each geometric surface; only the physical groups are of use.
-    path.write_text(re.sub(r", ELSET=(Surface|Volume)\d+", "", path.read_text()))
+    # Gmsh also names the elements of each geometric surface (only the physical groups are of use) and the full path.
+    text = re.sub(r", ELSET=(Surface|Volume)\d+", "", path.read_text())
+    path.write_text(text.replace(str(path), "Angle bracket, millimetres", 1))
 
 
 def crank() -> None:

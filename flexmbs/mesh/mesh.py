@@ -156,7 +156,10 @@ class Mesh(MeshSets):
         )
 
     def refined(self, times: int = 1) -> Mesh:
-        """Every edge halved: plane cells into 4, solids into 8 (a pyramid into 6 and 4 tetrahedra)."""
+        """Every edge halved: plane cells into 4, solids into 8 (a pyramid into 6 and 4 tetrahedra).
+
+        Sets are carried along; a new node joins a node set if all the nodes it lies between are in it.
+        """
         return Mesh(**refine.refined(self.data, times))
 
     def to_quadratic(self) -> Mesh:
