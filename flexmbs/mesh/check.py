@@ -48,7 +48,7 @@ def problems(data: MeshData) -> list[Problem]:
         *_repeated_nodes(data),
         *_bad_cells(data),
         *_duplicate_cells(data),
-        *_crowded_faces(data),
+        *_faces(data),
         *_unattached(data),
         *_coincident(data),
         *_pieces(data),
@@ -155,21 +155,32 @@ def _duplicate_cells(data: MeshData) -> list[Problem]:
     return [Problem("duplicate cells", text, cells=bad)]
 
 
-def _crowded_faces(data: MeshData) -> list[Problem]:
-    """Faces of more than two cells: cells overlap. Edges in plane meshes likewise."""
+def _faces(data: MeshData) -> list[Problem]:
+    """Faces of more than two cells (edges in plane meshes), and faces between linear and quadratic cells."""
     pairs, keys = face_keys(data["cells"])
     if not len(keys):
         return []
     _, inverse, counts = unique_rows(keys)
-    crowded = counts[inverse] > 2
-    if not crowded.any():
-        return []
-    cells = np.unique(pairs[crowded, 0])
-    text = (
-        f"{data['name']}: {(counts > 2).sum()} face(s) belong to more than two cells, so that cells overlap; "
-        f"they are {listed(cells, 'cell')}. Mesh again, or drop the cells that are too many with submesh()."
-    )
-    return [Problem("overlapping cells", text, cells=cells)]
+    found = []
+    crowded = counts > 2
+    if crowded.any():
+        cells = np.unique(pairs[crowded[inverse], 0])
+        text = (
+            f"{data['name']}: {crowded.sum()} face(s) belong to more than two cells, so that cells overlap; "
+            f"they are {listed(cells, 'cell')}. Mesh again, or drop the cells that are too many with submesh()."
+        )
+        found.append(Problem("overlapping cells", text, cells=cells))
+    orders = np.concatenate([np.full(len(b), CELLS[b.type].order) for b in data["cells"]])[pairs[:, 0]]
+    quadratic = np.bincount(inverse, orders == 2)
+    mixed = (quadratic > 0) & (quadratic < counts)
+    if mixed.any():
+        cells = np.unique(pairs[mixed[inverse], 0])
+        text = (
+            f"{data['name']}: {mixed.sum()} face(s) lie between a linear and a quadratic cell, where displacements "
+            f"would gape; they are {listed(cells, 'cell')}. mesh.to_quadratic() or mesh.to_linear() makes all alike."
+        )
+        found.append(Problem("mixed orders", text, "warning", cells=cells))
+    return found
 
 
 def _unattached(data: MeshData) -> list[Problem]:
