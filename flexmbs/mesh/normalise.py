@@ -40,6 +40,12 @@ WITHOUT_CENTRES = {
 def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -> MeshData:
     """Constructor arguments of the mesh in a file; ``dimension`` keeps the cells of that dimension only."""
     blocks = [_without_centres(kind, nodes) for kind, nodes in contents.blocks]
+    for kind, nodes in blocks:
+        if nodes.size and not 0 <= nodes.min() <= nodes.max() < len(contents.points):
+            wrong = nodes[(nodes < 0) | (nodes >= len(contents.points))][0]
+            raise MeshError(
+                f"{name}: a {kind} names node {wrong} of {len(contents.points)} (from 0); the file is damaged."
+            )
     dimensions = np.concatenate([np.zeros(0, int), *(np.full(len(n), _dimension(k)) for k, n in blocks)])
     top = _chosen_dimension(blocks, dimensions, name, dimension)
     cells, new_number = _kept_cells(blocks, top, name)
