@@ -128,13 +128,17 @@ def _unknown_cell(kind: str, count: int, name: str) -> str:
 
 def _faces(blocks: Sequence[tuple[str, Index]], top: int, cells: Sequence[CellBlock]) -> Index:
     """(cell, local face) of every cell of the file that is a face of the mesh; -1 elsewhere."""
-    found = []
+    found = np.full((sum(len(nodes) for _, nodes in blocks), 2), -1, dtype=np.int64)
+    markers: dict[int, list[tuple[int, Index]]] = {}  # by number of corners: first cell and corner nodes
+    start = 0
     for kind, nodes in blocks:
         if top > 1 and _dimension(kind) == top - 1 and kind in CELLS and len(nodes):
-            found.append(match_faces(cells, nodes[:, : CELLS[kind].corners]))
-        else:
-            found.append(np.full((len(nodes), 2), -1, dtype=np.int64))
-    return np.concatenate(found)
+            markers.setdefault(CELLS[kind].corners, []).append((start, nodes[:, : CELLS[kind].corners]))
+        start += len(nodes)
+    for parts in markers.values():  # one search for all blocks: it sorts the faces of the whole mesh
+        numbers = np.concatenate([np.arange(first, first + len(nodes)) for first, nodes in parts])
+        found[numbers] = match_faces(cells, np.concatenate([nodes for _, nodes in parts]))
+    return found
 
 
 def _refuse_other_cells(

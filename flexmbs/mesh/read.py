@@ -30,6 +30,9 @@ OWN: dict[str, Callable[[Path], FileContents]] = {
 }
 """Readers of our own, by extension."""
 
+UPRIGHT = (".med", ".vtk", *vtk_xml.READERS, ".xdmf", ".xmf")
+"""Formats that count the nodes of some cells the other way round."""
+
 
 class MeshWarning(UserWarning):
     """A mesh can be used, but looks like a mistake."""
@@ -90,18 +93,14 @@ def _guarded(reader: Callable[[Path], FileContents], path: Path) -> FileContents
 
 def _upright(data: MeshData, suffix: str) -> MeshData:
     """Cells in our node order where a format, or part of what writes it, counts them the other way round."""
+    if suffix not in UPRIGHT:
+        return data
     inverted = [cell_volumes(data["points"], b.type, b.nodes) < 0 for b in data["cells"]]
-    if suffix == ".med":  # its solids are inside out by definition; a few inverted cells are a defect, to be reported
+    if suffix == ".med":  # solids are inside out by definition; only a few inverted cells are a defect, to be reported
         return reverse(data, np.concatenate(inverted)) if all(part.all() for part in inverted) else data
-    if suffix in (
-        ".vtk",
-        *vtk_xml.READERS,
-        ".xdmf",
-        ".xmf",
-    ):  # VTK's manual and most programs begin wedges with opposite triangles
-        wedges = [part & b.type.startswith("wedge") for part, b in zip(inverted, data["cells"], strict=True)]
-        return reverse(data, np.concatenate(wedges))
-    return data
+    # VTK's manual and most programs begin wedges with opposite triangles.
+    wedges = [part & b.type.startswith("wedge") for part, b in zip(inverted, data["cells"], strict=True)]
+    return reverse(data, np.concatenate(wedges))
 
 
 def _head(path: Path) -> bytes:
