@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.analyses.statics import StaticResult, as_elements, statics
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError
+from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
 from flexmbs.fem.rigid import free_motions
@@ -102,8 +103,8 @@ def modes(
         raise AnalysisError(f"modes: {count} modes were asked for; the part has {size} free coordinates.")
     blocks = elements.stiffness()
     turning = spin is not None and bool(np.any(spin))
-    for state in _prestresses(elements, fixed, prestress, spin if turning and stiffening else None):
-        blocks = blocks + elements.geometric_stiffness(state)
+    for term in _stiffening(elements, fixed, prestress, spin if turning and stiffening else None):
+        blocks = blocks + term
     mass = elements.assemble(elements.mass())
     if turning:
         if free.shape[1]:
@@ -167,8 +168,8 @@ def _are_rigid(mass: Any, free: Array, shapes: Array) -> NDArray[np.bool_]:
     return np.asarray(share > 0.999)
 
 
-def _prestresses(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike | None) -> list[Any]:
-    """Stress states: of given loads, given directly, and of the centrifugal load of the spin."""
+def _stiffening(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike | None) -> list[Blocks]:
+    """K_g of given loads, of a stress given directly, and of the centrifugal load of the spin."""
     states = []
     loads: list[Load] = []
     if prestress is not None:
@@ -179,7 +180,9 @@ def _prestresses(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike
         else:
             states.append(prestress.stress if isinstance(prestress, StaticResult) else prestress)
     if spin is not None:
-        loads.append(Centrifugal(spin))
+        # the load on the undeformed part: K(ω) without K_g would soften slender parts until they give way
+        loads.append(Centrifugal(spin, softening=False))
     if loads:
         states.append(statics(elements, loads=loads, fixed=fixed).stress)
-    return states
+    spins = [load.omega for load in loads if isinstance(load, Centrifugal)]
+    return [elements.geometric_stiffness(s) for s in states] + [elements.turning_stiffness(w) for w in spins]

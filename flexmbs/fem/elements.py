@@ -193,6 +193,15 @@ class Elements:
         """Geometric stiffness K_g(σ) of a stress state: a StressField, one uniform stress (6,), or arrays per block."""
         return Blocks(self, "matrix", geometric=((1.0, self._stress_arrays(stress)),))
 
+    def turning_stiffness(self, omega: ArrayLike) -> Blocks:
+        """Stiffening by the centrifugal load of beam sections and lumped bodies as they turn, ∫ρ (ω~ω~r)·½ θ × (θ × r).
+
+        It belongs to K_g: rigid sections have no stress that would show it. With K(ω) it gives gyroscopic whirl and
+        the propeller moment; solids have it in the K_g of their stress, so that it is zero for them.
+        """
+        w = skew(self._axial(omega, "angular velocity"))
+        return Blocks(self, "matrix", turning=w @ w)
+
     @property
     def axes(self) -> int:
         """Directions in which nodes move: 2 for plane meshes, else 3."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MaterialError
-from flexmbs.fem.block import ElementBlock, ScalarBlock
+from flexmbs.fem.block import ElementBlock, ScalarBlock, turning_matrix
 from flexmbs.mesh.mesh import Mesh, Which
 
 Array = NDArray[np.float64]
@@ -135,6 +135,12 @@ class LumpedBodies(_Springs, ElementBlock):
         out = np.zeros((len(self.masses), 6))
         out[:, :3] = self.masses[:, None] * (self.points[self.cells[:, 0]] @ w.T)
         out[:, 3:] = np.einsum("ij,pki,ekj->ep", w, _CROSS, self.second)
+        return out
+
+    def turning(self, w: Array) -> Array:
+        """H of the second moments about the node."""
+        out = np.zeros((len(self.masses), 6, 6))
+        out[:, 3:, 3:] = turning_matrix(self.second, w)
         return out
 
     def origin(self) -> Array:
