@@ -9,6 +9,8 @@ import numpy as np
 
 import flexmbs as fm
 from flexmbs.mesh.cells import CELLS
+from flexmbs.mesh.integrals import face_geometry
+from flexmbs.mesh.topology import group_faces
 
 SIZE = np.array([1.0, 0.8, 0.6])
 RHO = 2.5
@@ -150,3 +152,19 @@ def outside(mesh: fm.Mesh) -> np.ndarray:
 def nodal(mesh: fm.Mesh, field: Any, d: int) -> np.ndarray:
     """Nodal coordinates (nodes·d) of a displacement field u(x)."""
     return np.ravel(field(mesh.points)[:, :d])
+
+
+def tensor(voigt: np.ndarray) -> np.ndarray:
+    """The symmetric matrix of (xx, yy, zz, yz, zx, xy)."""
+    xx, yy, zz, yz, zx, xy = voigt
+    return np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
+
+
+def surface_load(mesh: fm.Mesh, sigma: np.ndarray) -> np.ndarray:
+    """∫ φ_a σ n dA (nodes, 3) over the whole boundary; ``sigma`` in Voigt's order or any (3, 3) matrix."""
+    matrix = tensor(sigma) if sigma.ndim == 1 else sigma
+    out = np.zeros((mesh.n_nodes, 3))
+    for face, nodes in group_faces(mesh.cells, mesh.boundary):
+        shape, _, area = face_geometry(mesh.points, face, nodes)
+        np.add.at(out, nodes, np.einsum("qa,eqj,ij->eai", shape, area, matrix))
+    return out
