@@ -12,7 +12,7 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, vtk_legacy, vtk_xml
+from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, unv, vtk_legacy, vtk_xml
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.integrals import cell_volumes
 from flexmbs.mesh.move import reverse
@@ -25,6 +25,7 @@ OWN: dict[str, Callable[[Path], FileContents]] = {
     ".msh": gmsh.read,
     ".inp": abaqus.read,
     **dict.fromkeys((".bdf", ".nas", ".fem", ".blk", ".dat"), nastran.read),
+    ".unv": unv.read,
     ".vtk": vtk_legacy.read,
     **dict.fromkeys(vtk_xml.READERS, vtk_xml.read),
 }

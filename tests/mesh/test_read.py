@@ -112,6 +112,46 @@ def test_vtk_written_by_gmsh(name: str) -> None:
     np.testing.assert_allclose(np.abs(area_vector(mesh, "CellEntityIds_12")), [1, 0, 0], atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["box", "hexahedron_2", "wedge_2"])
+def test_universal_files(name: str) -> None:
+    mesh = Mesh.read(DATA / f"{name}.unv")
+    assert_box(mesh)
+    assert_groups(mesh, clamped="clamped_face", middle="PhysicalSurface12")
+    np.testing.assert_allclose(mesh.points[mesh.node_sets["edge"]][:, [0, 2]], 0)
+
+
+def universal(path: Path, points: list[tuple[float, ...]], element: list[list[int]], group: list[int]) -> Mesh:
+    """A universal file of one element with nodes 1, 2, ... in I-deas' order, and a group ``named``."""
+
+    def rows(*lists: list[int]) -> str:
+        return "".join("".join(f"{n:10d}" for n in numbers) + "\n" for numbers in lists)
+
+    nodes = "".join(
+        rows([k, 1, 1, 11]) + "".join(f"{x:23.16E}".replace("E", "D") for x in p) + "\n"
+        for k, p in enumerate(points, 1)
+    )
+    members = rows([1, 0, 0, 0, 0, 0, 0, 1]) + "named\n" + rows(group)
+    parts = (("2411", nodes), ("2412", rows(*element)), ("2467", members))
+    path.write_text("".join(f"    -1\n{number:>6}\n{text}    -1\n" for number, text in parts))
+    return Mesh.read(path)
+
+
+def test_universal_beam_and_group_of_nodes(tmp_path: Path) -> None:
+    element = [[1, 24, 1, 1, 7, 3], [0, 1, 1], [1, 2, 3]]
+    mesh = universal(tmp_path / "beam.unv", [(0, 0, 0), (1, 0, 0), (2, 0, 0)], element, [7, 3, 0, 0])
+    assert_midside_nodes_halve_edges(mesh)
+    np.testing.assert_allclose(mesh.points[mesh.node_sets["named"]], [[2, 0, 0]])
+
+
+def test_universal_quadratic_tetrahedron(tmp_path: Path) -> None:
+    base = [(0, 0, 0), (0.5, 0, 0), (1, 0, 0), (0.5, 0.5, 0), (0, 1, 0), (0, 0.5, 0)]  # corner, midside, corner, ...
+    points = [*base, (0, 0, 0.5), (0.5, 0, 0.5), (0, 0.5, 0.5), (0, 0, 1)]
+    element = [[4, 118, 1, 1, 7, 10], list(range(1, 9)), [9, 10]]
+    mesh = universal(tmp_path / "tetra.unv", points, element, [8, 4, 0, 0])
+    assert_midside_nodes_halve_edges(mesh)
+    np.testing.assert_allclose(volume(mesh, "named"), 1 / 6)
+
+
 @pytest.mark.parametrize("name", ["box.mesh", "box.su2"])
 def test_tags_through_meshio(name: str) -> None:
     mesh = Mesh.read(DATA / name)

@@ -17,7 +17,9 @@ from flexmbs.mesh.read import MeshWarning
 
 DATA = Path(__file__).parent / "data"
 FILES = sorted(
-    p.name for p in DATA.iterdir() if p.suffix in {".msh", ".inp", ".bdf", ".fem", ".nas", ".vtk", ".vtu", ".med"}
+    p.name
+    for p in DATA.iterdir()
+    if p.suffix in {".msh", ".inp", ".bdf", ".fem", ".nas", ".vtk", ".vtu", ".med", ".unv"}
 )
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [9, 9, 9], [8, 8, 8.0]])

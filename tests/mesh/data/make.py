@@ -162,7 +162,7 @@ def main() -> None:
         box(2, cells)
         write(f"{cells}_2.msh", binary=True)
         write(f"{cells}_2_22.msh", 2.2)
-        for suffix in ("inp", "bdf", "vtk", "unv", "med"):
+        for suffix in ("inp", "bdf", "vtk", "med", *(["unv"] if cells != "tetra" else [])):
             write(f"{cells}_2.{suffix}")
     box(2, "hexahedron", serendipity=False)
     write("hexahedron27.msh")
