@@ -110,7 +110,7 @@ class TestBeams:
         assert_allclose(elements.assemble(elements.mass_origin()), origin, atol=1e-12 * np.abs(origin).max())
 
     def test_shape_functions_at_the_nodes_and_of_rigid_motions(self, kind: LineKind) -> None:
-        """At a node the section moves by its displacement and turns by its rotation; rigid motions are exact anywhere."""
+        """At a node the section moves and turns as the node does; rigid motions are exact anywhere."""
         elements = beam(kind)
         block = elements.blocks[0]
         assert isinstance(block, Beam)
