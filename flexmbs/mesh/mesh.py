@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -238,11 +239,15 @@ class Mesh(MeshSets):
 
     def problems(self) -> list[Problem]:
         """Everything that is wrong or suspicious, errors first; each says which cells and what to do."""
-        return check.problems(self.data)
+        return list(self._problems)
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
+        return tuple(check.problems(self.data))
 
     def check(self) -> Mesh:
         """The mesh itself, if nothing is wrong with it; otherwise the first error is raised."""
-        for problem in self.problems():
+        for problem in self._problems:
             if problem.severity == "error":
                 raise MeshError(problem.message)
         return self
