@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MaterialError
 from flexmbs.fem.block import ElementBlock, ScalarBlock, turning_matrix
+from flexmbs.mesh.integrals import face_geometry
 from flexmbs.mesh.mesh import Mesh, Which
+from flexmbs.mesh.topology import group_faces
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -150,13 +152,32 @@ class LumpedBodies(_Springs, ElementBlock):
         return out
 
 
+def positive_shares(mesh: Mesh, which: Which) -> Array:
+    """Shares of the nodes of a set in its area, none below zero, summing to 1, in the order of ``mesh.nodes``.
+
+    The exact share ∫φ_a dA is negative at the corners of quadratic quadrilateral faces, and no mass is; there each
+    face is shared in the ratios of ∫φ_a² dA (Hinton, Rock and Zienkiewicz 1976).
+    """
+    share = mesh.weights(which)
+    if share.min(initial=0.0) >= -1e-12:
+        return np.maximum(share, 0.0)
+    totals = np.zeros(mesh.n_nodes)
+    for kind, nodes in group_faces(mesh.cells, mesh.faces(which)):
+        values, _, normal = face_geometry(mesh.points, kind, nodes)
+        area = np.linalg.norm(normal, axis=2)
+        squares = np.einsum("qa,eq->ea", values**2, area)
+        np.add.at(totals, nodes, squares / squares.sum(axis=1, keepdims=True) * area.sum(axis=1, keepdims=True))
+    chosen: Array = totals[mesh.nodes(which)]
+    return chosen / chosen.sum()
+
+
 def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSpring]) -> ElementBlock | None:
     """One block of all masses and springs, one element per node and attachment."""
     nodes, masses, inertias, springs = [], [], [], []
     for item in attachments:
         if not isinstance(item, LumpedMass | GroundSpring):
             raise MaterialError(f"attachments are LumpedMass and GroundSpring, not {type(item).__name__}.")
-        chosen, share = mesh.nodes(item.nodes), mesh.weights(item.nodes)
+        chosen, share = mesh.nodes(item.nodes), positive_shares(mesh, item.nodes)
         mass, inertia, spring = 0.0, np.zeros((3, 3)), np.zeros((d, d))
         if isinstance(item, GroundSpring):
             spring = item.matrix(d)

@@ -129,8 +129,9 @@ def test_beams_of_two_sections_with_attachments(kind: LineKind) -> None:
     check_fused(elements)
 
 
-def test_springs_and_masses_share_by_area() -> None:
-    mesh = fm.Mesh.box(SIZE, 2, cell="hexahedron20")
+@pytest.mark.parametrize("cell", ["hexahedron", "hexahedron20", "tetra10", "wedge15", "pyramid"])
+def test_springs_and_masses_share_by_area(cell: str) -> None:
+    mesh = fm.Mesh.box(SIZE, 2, cell=cell)
     spring, mass = fm.GroundSpring("x1", (2.0, 3.0, 5.0)), fm.LumpedMass("x1", 7.0)
     plain, more = fm.Elements(mesh, SOFT), fm.Elements(mesh, SOFT, attachments=[spring, mass])
     added = (more.assemble(more.stiffness()) - plain.assemble(plain.stiffness())).toarray()
@@ -139,3 +140,21 @@ def test_springs_and_masses_share_by_area() -> None:
     heavier, lighter = fm.mass_properties(more), fm.mass_properties(plain)
     centre = (heavier.mass * heavier.center - lighter.mass * lighter.center) / 7.0
     assert_allclose(centre, SIZE * [1, 0.5, 0.5], atol=1e-13)
+
+
+@pytest.mark.parametrize("cell", ["hexahedron20", "tetra10", "wedge15"])
+def test_no_node_gets_a_negative_mass_or_spring(cell: str) -> None:
+    """The area share of a corner of a quadratic face is negative; a heavy mass there must not make M indefinite."""
+    mesh = fm.Mesh.box(SIZE, 1, cell=cell)
+    elements = fm.Elements(mesh, SOFT, attachments=[fm.LumpedMass("x1", 500.0), fm.GroundSpring("x1", 500.0)])
+    assert np.linalg.eigvalsh(elements.assemble(elements.mass()).toarray())[0] > 0
+    assert np.linalg.eigvalsh(elements.assemble(elements.stiffness()).toarray())[0] > 0
+
+
+def test_a_heavy_mass_on_a_bar_of_quadratic_bricks_swings_on_its_stiffness() -> None:
+    """ω² = EA/mL for a mass much heavier than its bar; points on the face give a little more than a pressure."""
+    mesh = fm.Mesh.box((1.0, 0.1, 0.1), (4, 1, 1), cell="hexahedron20")
+    material = fm.Material(1e4, 0.0, 1e-3)
+    elements = fm.Elements(mesh, material, attachments=[fm.LumpedMass("x1", 1.0)])
+    modes = fm.modes(elements, fixed={"x0": "x", "all": "yz"}, count=1)
+    assert modes.frequencies[0] * 2 * np.pi == pytest.approx(np.sqrt(1e4 * 0.01), rel=5e-3)
