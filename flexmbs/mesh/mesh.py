@@ -42,7 +42,10 @@ class Mesh(MeshSets):
         """Read a mesh file with its named sets (Gmsh, Abaqus, Nastran, VTK, XDMF and whatever meshio reads).
 
         ``scale`` multiplies the coordinates (1e-3 for a file in millimetres); ``dimension`` keeps only cells
-        of that dimension where a file mixes solids with separate shells or lines.
+        of that dimension where a file mixes solids with separate shells or lines. The cells are those of the highest
+        dimension; groups of boundary cells become face sets, of edges and points node sets. Groups without a name
+        are called ``surface 12`` (Gmsh), ``PID_3`` (Nastran), ``material_2`` (VTK: array and value). Nodes that no
+        cell uses are dropped.
         """
         return cls(**read(path, scale=scale, dimension=dimension))
 

@@ -65,7 +65,7 @@ def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -
         cell_sets[key] = new_number[members]
         face_sets.setdefault(key, []).append(faces[members])
         lower = members[(dimensions[members] < top) & (faces[members, 0] < 0)]
-        node_groups.setdefault(key, []).extend(_nodes_of(blocks, lower))
+        node_groups.setdefault(key, []).extend(_nodes_of(blocks, lower, cells))
     return {
         "points": contents.points[attached],
         "cells": [CellBlock(b.type, new_node[b.nodes]) for b in cells],
@@ -171,14 +171,27 @@ def _are_edges(cells: Sequence[CellBlock], lines: Index) -> NDArray[np.bool_]:
     return np.isin(lines[:, 0] * count + lines[:, 1], pairs[:, 0] * count + pairs[:, 1])
 
 
-def _nodes_of(blocks: Sequence[tuple[str, Index]], members: Index) -> list[Index]:
+def _nodes_of(blocks: Sequence[tuple[str, Index]], members: Index, cells: Sequence[CellBlock]) -> list[Index]:
+    """Nodes of the given cells of the file, and the midside nodes of edges that it marks by straight lines."""
     start, nodes = 0, []
-    for _, block in blocks:
+    for kind, block in blocks:
         mine = members[(members >= start) & (members < start + len(block))] - start
         if len(mine):
             nodes.append(np.unique(block[mine]))
+            if kind == "line":
+                nodes.append(_middles(cells, block[mine]))
         start += len(block)
     return nodes
+
+
+def _middles(cells: Sequence[CellBlock], lines: Index) -> Index:
+    """Midside nodes of the cells' edges between these pairs of corners."""
+    edges = [b.nodes[:, edge] for b in cells for edge in CELLS[b.type].edges if len(edge) == 3]
+    table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *edges])
+    count = max(int(table.max(initial=0)), int(lines.max())) + 1
+    ends, wanted = np.sort(table[:, :2], axis=1), np.sort(lines, axis=1)
+    found = np.isin(ends[:, 0] * count + ends[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    return np.unique(table[found, 2])
 
 
 def _tidy(sets: dict[str, Index], kind: str, name: str) -> dict[str, Index]:

@@ -39,6 +39,11 @@ class TestDimensions:
         np.testing.assert_array_equal(mesh.face_sets["marks"], [[0, 0]])
         np.testing.assert_array_equal(mesh.node_sets["marks"], [1, 2, 3])
 
+    def test_straight_lines_on_a_quadratic_mesh_mark_its_midside_nodes_too(self) -> None:
+        solid, points = ("tetra10", np.arange(10)[None, :]), np.random.default_rng(7).random((10, 3))
+        contents = FileContents(points, [solid, ("line", np.array([[1, 0]]))], cell_groups={"edge": np.array([1])})
+        np.testing.assert_array_equal(mesh_data(contents, "made")["node_sets"]["edge"], [0, 1, 4])
+
     def test_unattached_nodes_are_dropped_also_from_sets(self, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO):
             mesh = made(node_groups={"reference": np.array([4]), "mixed": np.array([0, 4])})
