@@ -32,7 +32,7 @@ def write(picture: Picture, path: str | PathLike[str] | None, size: tuple[int, i
         raise AnalysisError(f"{path}: there is no folder {path.parent}; make it first.")
     figure = _figure(picture, size or _natural_size(picture))
     try:
-        figure.savefig(path, dpi=DPI)
+        figure.savefig(path, dpi=DPI, **({"pil_kwargs": {"optimize": True}} if path.suffix == ".png" else {}))
     except ValueError as error:
         raise AnalysisError(f"{path}: {error}") from error
     return path
@@ -61,10 +61,9 @@ def _natural_size(picture: Picture) -> tuple[int, int]:
     seen = [panel.camera for panel in picture.panels]
     aspect = max(c.width for c in seen) / max(1e-12, *(c.height for c in seen))
     width = {1: 900, 2: 460}.get(picture.columns, 320)
-    height = int(np.clip(1.08 * width / aspect, 0.3 * width, 0.85 * width)) + _TITLE
-    if len(seen) == 1:
-        height = max(height, 340)
-    return width * picture.columns + _side(picture), height * _rows(picture)
+    height = int(np.clip(1.08 * width / aspect, 0.3 * width, 0.72 * width)) + _TITLE
+    rows = _rows(picture)
+    return width * picture.columns + _side(picture), rows * max(height, 340 // rows)  # room for the colour bar
 
 
 def _figure(picture: Picture, size: tuple[int, int]) -> Any:

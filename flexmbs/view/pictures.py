@@ -49,6 +49,8 @@ def mesh(
     the part to the viewer, ``size`` that of the picture in pixels; without ``path`` a window opens.
     """
     names = list(mesh.sets if sets is None else sets)
+    everything = [name for name in names if mesh.n_nodes == len(mesh.nodes(name))]
+    names = [name for name in names if name not in everything]
     colors = {name: SET_COLORS[k % len(SET_COLORS)] for k, name in enumerate(names)}
     items: list[Surface | Lines | Dots] = []
     painted = _paint(mesh, names)
@@ -67,7 +69,7 @@ def mesh(
     cells = ", ".join(f"{len(block)} {block.type}" for block in mesh.cells)
     title = f"{mesh.name}: {mesh.n_nodes} nodes, {cells}"
     panel = Panel(title, camera(mesh.points, look, mesh.dimension == 2), tuple(items))
-    return write(Picture((panel,), legend=tuple(colors.items())), path, size)
+    return write(Picture((panel,), legend=(*colors.items(), *((name, PLAIN) for name in everything))), path, size)
 
 
 def deformed(
@@ -150,7 +152,7 @@ def _deformed_panel(elements: Elements, moved: Array, values: Array, title: str,
     if grid.dimension == 1:
         items = (
             Lines(rest, part.edges, "outline", OUTLINE, 1.5),
-            Lines(points, part.edges, "member", width=4.0, values=shown),
+            Lines(points, part.edges, "member", width=6.0, values=shown),
         )
     else:
         sharp = sharp_edges(rest, part.triangles)
@@ -221,7 +223,7 @@ def _paint(mesh: Mesh, names: Sequence[str]) -> NDArray[np.int64]:
     pairs = mesh.boundary
     paint = np.full(len(pairs), -1)
     for k, name in enumerate(names):
-        if name in mesh.cell_sets and name not in mesh.face_sets and len(mesh.cell_sets[name]) < mesh.n_cells:
+        if name in mesh.cell_sets and name not in mesh.face_sets:
             paint[np.isin(pairs[:, 0], mesh.cell_sets[name])] = k
     for k, name in enumerate(names):
         if name in mesh.face_sets:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexmbs.view.opengl import prepare
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
 
-_LIGHTS = (((0.1, 0.2, 1.0), 0.8), ((-0.7, 1.0, 0.5), 0.3), ((0.9, -0.2, 0.3), 0.2))
+_LIGHTS = (((0.1, 0.2, 1.0), 0.66), ((-0.7, 1.0, 0.5), 0.26), ((0.9, -0.2, 0.3), 0.12))
 """Directions and strengths: from the viewer, from above left, and a little from the right."""
 
 
@@ -76,7 +76,7 @@ def _add_surface(pyvista: Any, plotter: Any, item: Surface, bar: ColorBar | None
         data = data.compute_normals(feature_angle=28.0, split_vertices=True, consistent_normals=False)
     colours = _coloured(item.values, item.color, bar)
     # a plane part is seen straight on: shading would only darken its colours
-    shading = {"smooth_shading": True, "specular": 0.12, "ambient": 0.22} if item.closed else {"lighting": False}
+    shading = {"smooth_shading": True, "specular": 0.08, "ambient": 0.2} if item.closed else {"lighting": False}
     plotter.add_mesh(data, **colours, **shading)
 
 
@@ -90,7 +90,7 @@ def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pi
     colours = _coloured(item.values, item.color, bar)
     if item.kind == "member":
         tube = data.strip().tube(radius=item.width * pixel, n_sides=16)
-        plotter.add_mesh(tube, **colours, smooth_shading=True)
+        plotter.add_mesh(tube, **colours, smooth_shading=True, ambient=0.45)
         return
     actor = plotter.add_mesh(data, **colours, line_width=item.width, lighting=False)
     # edges lie in the surface: drawn a little nearer to the eye, or they flicker
