@@ -35,7 +35,7 @@ class LumpedMass:
     inertia: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if not self.mass >= 0:
+        if not (self.mass >= 0 and np.isfinite(self.mass)):
             raise MaterialError(f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}.")
         if self.inertia is not None:
             tensor = np.asarray(self.inertia, dtype=float)
@@ -71,6 +71,11 @@ class GroundSpring:
             given = given[:2]
         if given.ndim == 1 and len(given) == d:
             given = np.diag(given)
+        if not np.isfinite(given).all():
+            raise MaterialError(
+                f"ground spring on {self.nodes!r}: stiffness must be finite numbers, not {self.stiffness!r}; "
+                "hold the nodes with fixed= where they are rigidly held."
+            )
         if given.shape != (d, d) or not np.allclose(given, given.T):
             raise MaterialError(
                 f"ground spring on {self.nodes!r}: stiffness must be one number, {d} numbers or a symmetric "
@@ -178,6 +183,8 @@ def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSp
         if not isinstance(item, LumpedMass | GroundSpring):
             raise MaterialError(f"attachments are LumpedMass and GroundSpring, not {type(item).__name__}.")
         chosen, share = mesh.nodes(item.nodes), positive_shares(mesh, item.nodes)
+        if not len(chosen):
+            raise MaterialError(f"{type(item).__name__}: the set of nodes given is empty; check the selection.")
         mass, inertia, spring = 0.0, np.zeros((3, 3)), np.zeros((d, d))
         if isinstance(item, GroundSpring):
             spring = item.matrix(d)
