@@ -69,7 +69,7 @@ class Elements:
         plane: str = "stress",
         formulation: str | None = None,
         up: ArrayLike | None = None,
-        attachments: Sequence[LumpedMass | GroundSpring] = (),
+        attachments: LumpedMass | GroundSpring | Sequence[LumpedMass | GroundSpring] = (),
     ) -> None:
         mesh.check()
         self.mesh, self.material, self.section, self.plane = mesh, material, section, plane
@@ -82,6 +82,8 @@ class Elements:
                 "put all nodes at the same z."
             )
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
+        if isinstance(attachments, LumpedMass | GroundSpring):
+            attachments = [attachments]
         self.attachments = tuple(attachments)
         self.blocks: tuple[ElementBlock, ...] = self._make_blocks(
             thickness, None if up is None else np.asarray(up, float)
@@ -221,21 +223,21 @@ class Elements:
 
     def _stress_arrays(self, stress: Any) -> tuple[Array, ...]:
         arrays = getattr(stress, "arrays", stress)
-        if isinstance(arrays, tuple | list):
-            if len(arrays) != len(self.blocks):
-                raise FlexmbsError(f"stress of {len(arrays)} blocks given for elements of {len(self.blocks)} blocks.")
-            return tuple(np.asarray(a, dtype=float) for a in arrays)
-        uniform = np.asarray(arrays, dtype=float)
         zero = np.zeros((self.mesh.n_nodes, self.dofs_per_node))
-        state = []
-        for block in self.blocks:
-            like = block.stress_state(zero)
-            if like.shape[-1] not in (0, len(uniform)):
-                raise FlexmbsError(
-                    f"a uniform stress of a {block.type} has {like.shape[-1]} components, not {uniform.shape}."
-                )
-            state.append(np.broadcast_to(uniform[: like.shape[-1]], like.shape).copy())
-        return tuple(state)
+        shapes = [block.stress_state(zero).shape for block in self.blocks]
+        if isinstance(arrays, tuple | list) and any(np.ndim(a) for a in arrays):
+            found = [np.shape(a) for a in arrays]
+            if found != shapes:
+                raise FlexmbsError(f"a stress state of shapes {found} was given; these elements have {shapes}.")
+            return tuple(np.asarray(a, dtype=float) for a in arrays)
+        try:
+            uniform = np.asarray(arrays, dtype=float)
+        except (TypeError, ValueError):
+            raise FlexmbsError(f"{stress!r} is no stress state; give a stress field or numbers.") from None
+        for block, shape in zip(self.blocks, shapes, strict=True):
+            if uniform.ndim != 1 or shape[-1] not in (0, len(uniform)):
+                raise FlexmbsError(f"a uniform stress of a {block.type} has {shape[-1]} components, not {arrays!r}.")
+        return tuple(np.broadcast_to(uniform[: shape[-1]], shape).copy() for shape in shapes)
 
     def _make_blocks(self, thickness: Any, up: Array | None) -> tuple[ElementBlock, ...]:
         mesh = self.mesh
@@ -253,6 +255,8 @@ class Elements:
                 else:
                     blocks.append(self._continuum(block.type, block.nodes, mine, materials, law[mine], thickness))
         lumped = lumped_block(mesh, self.dofs_per_node, self.attachments)
+        if not blocks and lumped is None:
+            raise MaterialError(f"{mesh.name}: a mesh of points needs attachments=, LumpedMass or GroundSpring.")
         return (*blocks, *([lumped] if lumped is not None else []))
 
     def _continuum(
