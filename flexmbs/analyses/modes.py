@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.statics import StaticResult, as_elements, statics
 from flexmbs.analyses.supports import Supports, supports
-from flexmbs.errors import AnalysisError
+from flexmbs.errors import AnalysisError, SolverError
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
-from flexmbs.fem.rigid import free_motions
+from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
 from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
@@ -99,32 +99,47 @@ def modes(
         )
     free = free_motions(elements, held.projection, held.border)
     size = held.projection.shape[1] - (0 if held.border is None else held.border.shape[0])
-    if not 1 <= count <= size:
+    if not (isinstance(count, int | np.integer) and 1 <= count <= size):
         raise AnalysisError(f"modes: {count} modes were asked for; the part has {size} free coordinates.")
-    blocks = elements.stiffness()
     turning = spin is not None and bool(np.any(spin))
+    if turning and free.shape[1]:
+        raise AnalysisError(
+            f"{elements.mesh.name}: a spinning part must be held in its turning frame; {described(elements, free)}. "
+            "Hold more with fixed=, or add a GroundSpring."
+        )
+    blocks = elements.stiffness()
     for term in _stiffening(elements, fixed, prestress, spin if turning and stiffening else None):
         blocks = blocks + term
     mass = elements.assemble(elements.mass())
+    if not mass.diagonal().any():
+        raise AnalysisError(f"{elements.mesh.name}: without mass there are no modes; give the material a density.")
     if turning:
-        if free.shape[1]:
-            raise AnalysisError(
-                "modes: a spinning part must be held in its turning frame; give fixed= or a GroundSpring."
-            )
         assert spin is not None
         return _spinning(elements, held, blocks + elements.stiffness_omega(spin), mass, spin, count)
     projection = held.projection
     reduced_k, reduced_m = projection.project(elements.assemble(blocks)), projection.project(mass)
-    border = held.reduced_border
-    values, vectors = smallest_modes(
-        reduced_k, reduced_m, count, rigid=free.shape[1] > 0, border=None if border is None else border[0]
-    )
+    border = None if held.reduced_border is None else held.reduced_border[0]
+    # what only border rows hold is loose in K, and needs the shift of a free part
+    loose = free.shape[1] > 0 or border is not None
+    try:
+        values, vectors = smallest_modes(reduced_k, reduced_m, count, rigid=loose, border=border)
+    except SolverError as error:
+        if prestress is not None:
+            raise AnalysisError(_buckled(elements)) from error
+        raise AnalysisError(f"{elements.mesh.name}: no modes were found: {error}.") from error
     shapes = projection.expand_rates(vectors)
     rigid = _are_rigid(mass, free, shapes)
     values = np.where(rigid, 0.0, values)
-    # K_g may make the part unstable: then λ is real and the frequency is zero
-    eigenvalues = np.sqrt(np.asarray(-values, dtype=complex))
-    return _result(elements, eigenvalues, shapes, rigid)
+    if values.min() < -1e-12 * abs(reduced_k.diagonal()).max() / reduced_m.diagonal().max():
+        raise AnalysisError(_buckled(elements))
+    return _result(elements, 1j * np.sqrt(np.maximum(values, 0.0)), shapes, rigid)
+
+
+def _buckled(elements: Elements) -> str:
+    return (
+        f"{elements.mesh.name}: the part is not stable: the prestress takes away all stiffness in some direction "
+        "(compression beyond the buckling load). Lower it."
+    )
 
 
 def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: ArrayLike, count: int) -> Modes:
