@@ -35,6 +35,7 @@ class Blocks:
     origin: Array | None = None  # B, (3, k): the columns m_O B
 
     is_blocks: ClassVar[bool] = True
+    __array_ufunc__: ClassVar[None] = None  # so that numpy's numbers leave the product to us
 
     def __add__(self, other: Blocks) -> Blocks:
         if not isinstance(other, Blocks):

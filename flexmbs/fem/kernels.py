@@ -200,7 +200,7 @@ def stiffness_scatter(points, cells, tables, terms, coefficients, law, factors, 
     k, full = np.empty((d, d, total, total)), np.empty((d * total, d * total))
     solution = np.empty((d * (total - n), d * n))
     for e in range(cells.shape[0]):
-        element_stiffness(points, cells[e], tables, terms, coefficients[law[e]], scale * factors[e], work, k)
+        element_stiffness(points, cells[e], tables, terms, coefficients[law[e]], factors[e], work, k)
         unpack(k, full)
         if total > n:
             condense(full, d * n, solution)
@@ -213,7 +213,7 @@ def stiffness_scatter(points, cells, tables, terms, coefficients, law, factors, 
                 for b in range(n):
                     at = row + d * positions[e, a, b]
                     for j in range(d):
-                        data[at + j] += values[b * d + j]
+                        data[at + j] += scale * values[b * d + j]
 
 
 @njit(**_options)
