@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +30,6 @@ from flexmbs.sections import Section
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-T = TypeVar("T")
 
 FORMULATIONS = {
     1: ("timoshenko", "euler_bernoulli", "bar"),
@@ -264,10 +264,10 @@ class Elements:
     ) -> Continuum:
         thick = np.ones(len(nodes))
         if CELLS[cell].dimension == 2:
-            values, number = self._by_cell(thickness, float, "thickness")
-            if min(values) <= 0:
-                raise MaterialError(f"{self.mesh.name}: thickness must be positive, not {min(values)}.")
-            thick = np.array(values)[number[mine]]
+            values, number = self._by_cell(thickness, Real, "thickness")
+            thick = np.array(values, dtype=float)[number[mine]]
+            if not (thick > 0).all():
+                raise MaterialError(f"{self.mesh.name}: thickness must be positive, not {thickness}.")
             tensors = np.array([_plane_tensor(m.plane(self.plane)) for m in materials])
             free = np.array([m.out_of_plane(self.plane) for m in materials])
             voigt = np.array([_plane_stress_rows(m, f) for m, f in zip(materials, free, strict=True)])
@@ -302,6 +302,8 @@ class Elements:
                 raise MaterialError(
                     f"{mesh.name}: a beam's section needs Iy, Iz and J > 0 (formulation='bar' needs none)."
                 )
+        if up is not None and not (up.shape == (3,) and np.isfinite(up).all() and up.any()):
+            raise MeshError(f"{mesh.name}: up must be a direction of three numbers, not all zero; {up} was given.")
         rotation, parallel = beam_axes(mesh.points, nodes, up)
         if len(parallel):
             raise MeshError(
@@ -318,13 +320,15 @@ class Elements:
             *(area, second_y, second_z, torsion, factors, extent),
         )
 
-    def _by_cell(self, given: Any, kind: type[T], label: str) -> tuple[list[T], Index]:
+    def _by_cell(self, given: Any, kind: type, label: str) -> tuple[list[Any], Index]:
         """The distinct values and the number of each cell's own, from one value or a mapping by cell set."""
         mesh = self.mesh
+        for value in given.values() if isinstance(given, Mapping) else [given]:
+            if not isinstance(value, kind):
+                name = "number" if kind is Real else kind.__name__
+                raise MaterialError(f"{mesh.name}: {label} must be a {name}, not {type(value).__name__}.")
         if not isinstance(given, Mapping):
-            if kind is not float and not isinstance(given, kind):
-                raise MaterialError(f"{mesh.name}: {label} must be a {kind.__name__}, not {type(given).__name__}.")
-            return [given if kind is not float else float(given)], np.zeros(mesh.n_cells, dtype=np.int64)  # type: ignore[list-item]
+            return [given], np.zeros(mesh.n_cells, dtype=np.int64)
         number = np.full(mesh.n_cells, -1, dtype=np.int64)
         for k, name in enumerate(given):
             cells = mesh.cell_numbers(name)
@@ -353,6 +357,8 @@ def _formulation(given: str | None, dimension: int) -> str:
 
 
 def _unit(i: int, j: int) -> Array:
+    if not (0 <= i <= 2 and 0 <= j <= 2):
+        raise FlexmbsError(f"i and j count the axes from 0 to 2, not {i} and {j}.")
     out = np.zeros((3, 3))
     out[i, j] = 1.0
     return out
