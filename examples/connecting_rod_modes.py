@@ -1,8 +1,8 @@
 """Natural frequencies of a connecting rod held at its big end, as a table and a picture.
 
 The eigenvalue problem is K φ = (2πf)² M φ, with the stiffness K and mass M of 10-node tetrahedra in the coordinates
-that the support leaves free. Shapes have unit modal mass; m_x, m_y, m_z are modal effective masses: how much of the part
-takes part when the support shakes along x, y, z.
+that the support leaves free. Shapes have unit modal mass; m_x, m_y, m_z are modal effective masses: how much of the
+part takes part when the support shakes along x, y, z.
 """
 
 from pathlib import Path
