@@ -90,12 +90,15 @@ def test_any_definite_pattern(solver, n, density, seed):
     rng = np.random.default_rng(seed)
     L = sp.random(n, n, density, random_state=rng, format="csc")
     K = L @ L.T + sp.diags(rng.uniform(0.5, 2, n))
+    stray, full = sp.random(n, n, density / 2, random_state=rng, format="coo"), K.tocoo()  # zeros stored on one side
+    entries = np.append(full.data, 0 * stray.data)
+    K = sp.coo_matrix((entries, (np.append(full.row, stray.row), np.append(full.col, stray.col))), (n, n))
     b = rng.standard_normal(n)
     np.testing.assert_allclose(K @ factorize(K, solver=solver).solve(b), b, atol=1e-9)
 
 
 @every_solver
-@pytest.mark.parametrize("kind", ["arrow", "full", "two pieces", "long chain", "large front"])
+@pytest.mark.parametrize("kind", ["arrow", "full", "two pieces", "many pieces", "star", "long chain", "large front"])
 def test_special_patterns(solver, kind):
     rng = np.random.default_rng(7)
     if kind == "arrow":
@@ -106,6 +109,11 @@ def test_special_patterns(solver, kind):
         K = A @ A.T + np.eye(230)
     elif kind == "two pieces":
         K = sp.block_diag([held_truss()[0] / 1e6, membrane_block(5, 6, 7, 2)[0]])
+    elif kind == "many pieces":
+        K = sp.block_diag([sp.diags(rng.uniform(1, 2, 1000)), *[fixed_string(n)[0] for n in rng.integers(2, 90, 30)]])
+    elif kind == "star":  # twenty chains that meet in one unknown
+        K = sp.block_diag([sp.eye(1) * 40.0] + [fixed_string(60)[0]] * 20, format="lil")
+        K[0, 1::60] = K[1::60, 0] = -1.0
     elif kind == "long chain":
         K = fixed_string(3000)[0]
     else:

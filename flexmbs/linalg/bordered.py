@@ -20,8 +20,8 @@ class BorderedFactor:
     """Factor of [K Bᵀ; B 0]: `solve(f, c)` gives x and multipliers λ with K x + Bᵀλ = f, B x = c.
 
     B is m × n with few rows. K may be singular if B holds what K leaves free: then either name the coordinates to
-    ground (`grounded`: as many as there are free motions, and stopping them all), or give the motions that may be free
-    (`rigid_modes`, n × r) and they are chosen. The ground springs k are taken out again exactly by bordering with them,
+    ground (`grounded`: enough of them to stop every free motion), or give the motions that may be free (`rigid_modes`,
+    n × r) and they are chosen. The ground springs k are taken out again exactly by bordering with them,
     K x = (K + E k Eᵀ) x − E s with s = k Eᵀx. Redundant rows of B are allowed: λ is then the least one.
     """
 

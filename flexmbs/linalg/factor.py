@@ -58,8 +58,8 @@ def factorize(K: Any, *, definite: bool = True, solver: str | None = None) -> Fa
     """Factorise a symmetric sparse K once, to solve with it many times.
 
     K must be positive definite, unless `definite=False` (then SuperLU with pivoting is used). `solver`, or else the
-    environment variable FLEXMBS_SOLVER, is one of `available_solvers()`; where none is named, small
-    matrices are factorised densely.
+    environment variable FLEXMBS_SOLVER, is one of `available_solvers()`; where none is named, small matrices are
+    factorised densely.
     """
     matrix = as_symmetric("K", K)
     wanted = solver or os.environ.get("FLEXMBS_SOLVER")
