@@ -20,6 +20,7 @@ def blocks(page: Path) -> list[tuple[int, str]]:
     return [(text.count("\n", 0, m.start(1)), m[1]) for m in BLOCK.finditer(text)]
 
 
+@pytest.mark.filterwarnings("ignore::flexmbs.view.figure.RenderWarning")  # without OpenGL pictures are simpler
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "meshes").symlink_to(ROOT / "meshes")
