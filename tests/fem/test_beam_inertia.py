@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from element_kinds import BEAMS, RHO, LineKind
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 import flexmbs as fm
 from flexmbs.fem.beam import Beam
@@ -156,3 +159,59 @@ def test_a_lumped_body_is_a_cloud_of_points_on_a_rigid_arm() -> None:
     properties = fm.mass_properties(elements)
     assert_allclose(properties.inertia, inertia, atol=1e-12)
     assert_allclose(properties.center, END, atol=1e-13)
+
+
+def second_difference(potential: Callable[[np.ndarray], float], direction: np.ndarray) -> float:
+    """d²V/dt² along a direction at rest, of fourth order in the step."""
+    values = [potential(t * direction) for t in 1e-2 * np.arange(-2, 3)]
+    return float(np.dot([-1, 16, -30, 16, -1], values) / (12 * 1e-4))
+
+
+def centrifugal_potential(positions: np.ndarray, mass: np.ndarray) -> float:
+    """V = -½ ∫ρ |ω × y|² of points y."""
+    return float(-0.5 * mass @ np.sum(np.cross(OMEGA, positions) ** 2, axis=1))
+
+
+@pytest.mark.parametrize("kind", BEAMS, ids=str)
+def test_spinning_sections_follow_the_centrifugal_potential(kind: LineKind) -> None:
+    """K(ω) and the turning stiffness together are V'' when sections turn by finite rotations."""
+    elements = beam(kind)
+    block = elements.blocks[0]
+    assert isinstance(block, Beam)
+    xi, w = np.polynomial.legendre.leggauss(5)
+    s, y, z = (g.ravel() for g in np.meshgrid((xi + 1) / 2, xi / 2 * HEIGHT, xi / 2 * WIDTH, indexing="ij"))
+    volume = float(np.linalg.norm(END - START)) * HEIGHT * WIDTH
+    mass = RHO * volume / 8 * np.einsum("i,j,k->ijk", w, w, w).ravel()
+    r = elements.rotations()[0][0]
+    axis = block.shape_functions(s)[0]
+    tilt_y, tilt_z = (block.shape_functions(s, *arm)[0] - axis for arm in ((1.0, 0.0), (0.0, 1.0)))
+    rotation = np.stack([tilt_y[:, 2], tilt_z[:, 0], -tilt_y[:, 0]], axis=1)
+    arms = np.stack([np.zeros_like(y), y, z], axis=1)
+    transformation = elements.transformations()[0][0]
+
+    def potential(d: np.ndarray) -> float:
+        local = transformation @ d
+        turned = Rotation.from_rotvec(rotation @ local).apply(arms)
+        place = START + s[:, None] * (END - START) + (axis @ local + turned) @ r.T
+        return centrifugal_potential(place, mass)
+
+    matrix = elements.assemble(elements.stiffness_omega(OMEGA) + elements.turning_stiffness(OMEGA)).toarray()
+    for direction in np.random.default_rng(7).normal(size=(4, 12)):
+        assert direction @ matrix @ direction == pytest.approx(second_difference(potential, direction), rel=1e-5)
+
+
+def test_spinning_lumped_bodies_follow_the_centrifugal_potential() -> None:
+    rng = np.random.default_rng(7)
+    arms, masses = rng.normal(size=(9, 3)), rng.uniform(0.5, 1.5, size=9)
+    arms -= masses @ arms / masses.sum()
+    inertia = sum(m * (a @ a * np.eye(3) - np.outer(a, a)) for m, a in zip(masses, arms, strict=True))
+    mesh, section = fm.Mesh.line(START, END, 1), fm.Section.rectangle(0.2, 0.3)
+    lumped = fm.LumpedMass("end", masses.sum(), inertia)
+    elements = fm.Elements(mesh, fm.Material(1.0, 0.3, 0.0), section=section, attachments=[lumped])
+    matrix = elements.assemble(elements.stiffness_omega(OMEGA) + elements.turning_stiffness(OMEGA)).toarray()
+
+    def potential(d: np.ndarray) -> float:
+        return centrifugal_potential(END + d[6:9] + Rotation.from_rotvec(d[9:]).apply(arms), masses)
+
+    for direction in rng.normal(size=(4, 12)):
+        assert direction @ matrix @ direction == pytest.approx(second_difference(potential, direction), rel=1e-5)
