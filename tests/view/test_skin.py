@@ -86,6 +86,9 @@ def test_camera_sees_everything() -> None:
         screen = seen.project(points)
         assert np.all(np.abs(screen[:, 0]) < seen.width / 2)
         assert np.all(np.abs(screen[:, 1]) < seen.height / 2)
+    front = camera(points, (0.0, -1.0, 0.0), plane=False).axes
+    np.testing.assert_allclose(front, [[1, 0, 0], [0, 0, 1], [0, -1, 0]], atol=1e-12)  # x to the right, z up
+    np.testing.assert_allclose(camera(points, None, plane=True).axes, np.eye(3), atol=1e-12)
     with pytest.raises(fm.AnalysisError, match="look="):
         camera(points, (0.0, 0.0, 0.0), plane=False)
 
