@@ -192,3 +192,18 @@ def test_a_truss_of_bars() -> None:
     result = fm.statics(elements, loads=fm.Force([2], (0, -1000.0, 0)), fixed=supports)
     assert_allclose(result.stress.axial, 1000 / np.sqrt(2), rtol=1e-12)
     assert result.displacement[2, 1] == pytest.approx(-1000 * np.sqrt(2) / (E * 1e-4), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", BEAMS, ids=str)
+def test_a_stretched_beam_resists_twist_as_a_solid_does(kind: LineKind) -> None:
+    """Fibres become helices: N (Iy + Iz)/A θx'², against the K_g of a brick under the same stress and twist."""
+    rate, pull = 0.3, 7.0
+    twisted = np.zeros((4, 6))
+    elements = cantilever(kind, 3)
+    twisted[:, 3] = rate * elements.mesh.points[:, 0]
+    k_g = elements.assemble(elements.geometric_stiffness([pull * B * H, 0, 0, 0, 0, 0]))
+    brick = fm.Elements(fm.Mesh.box((LENGTH, H, B), 1, "hexahedron20", origin=(0, -H / 2, -B / 2)), STEEL)
+    x, y, z = brick.mesh.points.T
+    turned = rate * np.column_stack([np.zeros_like(x), -x * z, x * y]).ravel()
+    exact = brick.assemble(brick.geometric_stiffness([pull, 0, 0, 0, 0, 0]))
+    assert twisted.ravel() @ k_g @ twisted.ravel() == pytest.approx(turned @ exact @ turned, rel=1e-12)
