@@ -220,6 +220,7 @@ def loaded_cantilever(bending: float, line_mass: float, force: float) -> float:
 
 @pytest.mark.parametrize("kind", ["beam", "solid"])
 def test_column_under_load_loses_frequency_until_it_buckles(kind: str) -> None:
+    cork = fm.Material(young=2e11, poisson=0.0, density=7800.0)  # a clamped root that need not contract is a beam's
     bending, line_mass = 2e11 * SQUARE.Iz, 7800 * 4e-4
     critical = np.pi**2 * bending / 4
     if kind == "beam":
@@ -233,12 +234,11 @@ def test_column_under_load_loses_frequency_until_it_buckles(kind: str) -> None:
     assert loaded_cantilever(bending, line_mass, 1e-9) == pytest.approx(still, rel=1e-6)
     for share in (2.0, 0.5, -0.5, -0.9):
         load = fm.Force(end, (share * critical, 0, 0))
-        found = fm.modes(mesh, STEEL, count=1, prestress=load, **options).frequencies[0]
+        found = fm.modes(mesh, cork, count=1, prestress=load, **options).frequencies[0]
         expected = loaded_cantilever(bending, line_mass, share * critical)
-        # near buckling little of the stiffness is left, and the solid's root, which cannot contract, shows
-        assert (found**2 - expected**2) / still**2 == pytest.approx(0.0, abs=1e-3 if kind == "beam" else 0.02)
+        assert (found**2 - expected**2) / still**2 == pytest.approx(0.0, abs=1e-3)
     with pytest.raises(fm.AnalysisError, match="beyond the buckling load"):
-        fm.modes(mesh, STEEL, count=1, prestress=fm.Force(end, (-1.02 * critical, 0, 0)), **options)
+        fm.modes(mesh, cork, count=1, prestress=fm.Force(end, (-1.02 * critical, 0, 0)), **options)
 
 
 def test_forms_of_prestress_that_say_the_same() -> None:
