@@ -11,6 +11,7 @@ from element_kinds import CONTINUUM, LINES, RHO, SIZE, SOLIDS, Kind, LineKind, n
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
+from flexmbs.fem.continuum import Continuum
 from flexmbs.fem.rigid import rigid_motions
 from flexmbs.fem.stress import strain, stress
 from flexmbs.mesh.cells import CELLS
@@ -175,6 +176,20 @@ def test_uniform_prestress_has_the_energy_of_the_second_order_strain(kind: Kind)
     # its forces are those of the tractions H σ n
     tractions = surface_load(mesh, h @ tensor(sigma))[:, :d] * kind.options.get("thickness", 1.0)
     assert_allclose(k_g @ u, tractions.ravel(), atol=1e-12)
+
+
+@continuum
+def test_the_short_way_through_affine_cells_is_the_long_way(kind: Kind) -> None:
+    """Affine cells take their integrals from the reference cell; the same matrices as point by point."""
+    mesh = kind.affine()
+    short, long = kind.elements(mesh), kind.elements(mesh)
+    block = long.blocks[0]
+    assert isinstance(block, Continuum)
+    assert block.affine.all()
+    block.affine = np.zeros(len(block.cells), dtype=bool)
+    for one, other in ((short.stiffness(), long.stiffness()), (short.mass(), long.mass())):
+        assert_allclose(one[0], other[0], atol=1e-13 * np.abs(other[0]).max())
+        assert_allclose(dense(short, one), dense(long, other), atol=1e-13 * np.abs(other[0]).max())
 
 
 # ---- rigid motions and rank -------------------------------------------------------------------------------
