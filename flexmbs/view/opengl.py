@@ -19,8 +19,8 @@ raise SystemExit(0 if window.SupportsOpenGL() else 1)
 """
 
 ADVICE = (
-    "VTK cannot draw here: OpenGL is missing, so this picture was drawn by Matplotlib, without hidden lines and "
-    "lighting. For better ones install it (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri)."
+    "VTK cannot draw here: OpenGL is missing, so this picture was drawn more simply, by Matplotlib. For "
+    "better ones install it (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri)."
 )
 
 
