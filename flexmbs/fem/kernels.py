@@ -30,28 +30,37 @@ def gather(points, nodes, x):
 
 
 @njit(**_options)
+def determinant(j):
+    """det J of a 2 × 2 or 3 × 3 matrix."""
+    if j.shape[1] == 2:
+        return j[0, 0] * j[1, 1] - j[0, 1] * j[1, 0]
+    return (
+        j[0, 0] * (j[1, 1] * j[2, 2] - j[1, 2] * j[2, 1])
+        + j[0, 1] * (j[1, 2] * j[2, 0] - j[1, 0] * j[2, 2])
+        + j[0, 2] * (j[1, 0] * j[2, 1] - j[1, 1] * j[2, 0])
+    )
+
+
+@njit(**_options)
 def invert(j, m):
     """m[i, k] = ∂ξ_k/∂x_i from j[k, i] = ∂x_i/∂ξ_k; returns the determinant."""
+    det = determinant(j)
+    r = 1.0 / det  # one division instead of nine
     if j.shape[1] == 2:
-        det = j[0, 0] * j[1, 1] - j[0, 1] * j[1, 0]
-        m[0, 0] = j[1, 1] / det
-        m[0, 1] = -j[0, 1] / det
-        m[1, 0] = -j[1, 0] / det
-        m[1, 1] = j[0, 0] / det
+        m[0, 0] = r * j[1, 1]
+        m[0, 1] = -r * j[0, 1]
+        m[1, 0] = -r * j[1, 0]
+        m[1, 1] = r * j[0, 0]
         return det
-    c0 = j[1, 1] * j[2, 2] - j[1, 2] * j[2, 1]
-    c1 = j[1, 2] * j[2, 0] - j[1, 0] * j[2, 2]
-    c2 = j[1, 0] * j[2, 1] - j[1, 1] * j[2, 0]
-    det = j[0, 0] * c0 + j[0, 1] * c1 + j[0, 2] * c2
-    m[0, 0] = c0 / det
-    m[1, 0] = c1 / det
-    m[2, 0] = c2 / det
-    m[0, 1] = (j[0, 2] * j[2, 1] - j[0, 1] * j[2, 2]) / det
-    m[1, 1] = (j[0, 0] * j[2, 2] - j[0, 2] * j[2, 0]) / det
-    m[2, 1] = (j[0, 1] * j[2, 0] - j[0, 0] * j[2, 1]) / det
-    m[0, 2] = (j[0, 1] * j[1, 2] - j[0, 2] * j[1, 1]) / det
-    m[1, 2] = (j[0, 2] * j[1, 0] - j[0, 0] * j[1, 2]) / det
-    m[2, 2] = (j[0, 0] * j[1, 1] - j[0, 1] * j[1, 0]) / det
+    m[0, 0] = r * (j[1, 1] * j[2, 2] - j[1, 2] * j[2, 1])
+    m[1, 0] = r * (j[1, 2] * j[2, 0] - j[1, 0] * j[2, 2])
+    m[2, 0] = r * (j[1, 0] * j[2, 1] - j[1, 1] * j[2, 0])
+    m[0, 1] = r * (j[0, 2] * j[2, 1] - j[0, 1] * j[2, 2])
+    m[1, 1] = r * (j[0, 0] * j[2, 2] - j[0, 2] * j[2, 0])
+    m[2, 1] = r * (j[0, 1] * j[2, 0] - j[0, 0] * j[2, 1])
+    m[0, 2] = r * (j[0, 1] * j[1, 2] - j[0, 2] * j[1, 1])
+    m[1, 2] = r * (j[0, 2] * j[1, 0] - j[0, 0] * j[1, 2])
+    m[2, 2] = r * (j[0, 0] * j[1, 1] - j[0, 1] * j[1, 0])
     return det
 
 
@@ -306,30 +315,28 @@ def displacement_gradients(points, cells, tables, terms, coefficients, law, u, o
 @njit(**_options)
 def element_mass(points, nodes, affine, reference_mass, values, references, weights, work, out):
     """∫ φ_a φ_b dV of one element; affine cells scale the integral over the reference cell."""
-    x, jacobians, inverse = work
+    x, jacobians, weighted = work
     d = x.shape[1]
     gather(points, nodes, x)
     if affine:
-        det = invert(np.dot(references[:d], x), inverse)
+        det = determinant(np.dot(references[:d], x))
         for a in range(out.shape[0]):
             for b in range(out.shape[0]):
                 out[a, b] = det * reference_mass[a, b]
         return
     np.dot(references, x, jacobians)
-    out[:] = 0.0
     for q in range(weights.shape[0]):
-        volume = weights[q] * invert(jacobians[q * d : (q + 1) * d], inverse)
+        volume = weights[q] * determinant(jacobians[q * d : (q + 1) * d])
         for a in range(out.shape[0]):
-            scaled = volume * values[q, a]
-            for b in range(out.shape[0]):
-                out[a, b] += scaled * values[q, b]
+            weighted[q, a] = volume * values[q, a]
+    np.dot(weighted.T, values, out)
 
 
 @njit(**_options)
 def mass_blocks(points, cells, affine, reference_mass, values, references, weights, density, out):
     """Scalar mass matrices ∫ρ φ_a φ_b dV (elements, a, a)."""
     n, d = cells.shape[1], references.shape[0] // weights.shape[0]
-    work = (np.empty((n, d)), np.empty((references.shape[0], d)), np.empty((d, d)))
+    work = (np.empty((n, d)), np.empty((references.shape[0], d)), np.empty(values.shape))
     for e in range(cells.shape[0]):
         element_mass(points, cells[e], affine[e], reference_mass, values, references, weights, work, out[e])
         out[e] *= density[e]
@@ -339,7 +346,7 @@ def mass_blocks(points, cells, affine, reference_mass, values, references, weigh
 def mass_scatter(points, cells, affine, reference_mass, values, references, weights, density, indptr, positions, data):
     """Evaluate scalar mass matrices and add them straight into the values of the assembled CSR matrix."""
     n, d = cells.shape[1], references.shape[0] // weights.shape[0]
-    work = (np.empty((n, d)), np.empty((references.shape[0], d)), np.empty((d, d)))
+    work = (np.empty((n, d)), np.empty((references.shape[0], d)), np.empty(values.shape))
     mass = np.empty((n, n))
     for e in range(cells.shape[0]):
         element_mass(points, cells[e], affine[e], reference_mass, values, references, weights, work, mass)

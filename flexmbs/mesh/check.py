@@ -121,7 +121,9 @@ def _bad_cells(data: MeshData) -> list[Problem]:
         flat = size <= FLAT
         wrong = (least <= FLAT) & ~flat
         turned = wrong & (greatest <= -FLAT)
-        curved = wrong & ~turned & _straight_is_good(data, block)
+        bent = np.flatnonzero(wrong & ~turned)
+        curved = np.zeros(len(block), dtype=bool)
+        curved[bent] = _straight_is_good(data, CellBlock(block.type, block.nodes[bent]))
         masks = (turned, flat, curved, wrong & ~turned & ~curved)
         for groups, mask in zip(found.values(), masks, strict=True):
             groups.append(start + np.flatnonzero(mask))
@@ -144,7 +146,7 @@ def _jacobian_range(points: Array, block: CellBlock) -> Array:
 def _straight_is_good(data: MeshData, block: CellBlock) -> NDArray[np.bool_]:
     """Whether each quadratic cell would be good with straight edges; False for linear ones."""
     cell = CELLS[block.type]
-    if cell.order == 1:
+    if cell.order == 1 or not len(block):
         return np.zeros(len(block), dtype=bool)
     least, _, size = jacobian_range(data["points"], CellBlock(cell.shape, block.nodes[:, : cell.corners]))
     return (least > FLAT) & (size > FLAT)
