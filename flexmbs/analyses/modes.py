@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.statics import StaticResult, as_elements, statics
@@ -121,13 +122,29 @@ def modes(
     border = None if held.reduced_border is None else held.reduced_border[0]
     # what only border rows hold is loose in K, and needs the shift of a free part
     loose = free.shape[1] > 0 or border is not None
+    known = np.zeros((elements.n_dofs, 0))
+    if free.shape[1] and prestress is None:
+        # the rigid modes are known; the others are orthogonal to them in the mass, which makes them easy to find
+        moments, axes = np.linalg.eigh(free.T @ (mass @ free))
+        if moments[0] <= 1e-12 * moments[-1]:
+            raise AnalysisError(
+                f"{elements.mesh.name}: a rigid motion that is free moves no mass ({described(elements, free)}). "
+                "Hold it with fixed=, or give the material a density."
+            )
+        known = free @ (axes / np.sqrt(moments))
+        rows = sp.csr_array(projection.project_columns(mass @ known).T)
+        border = rows if border is None else sp.vstack([border, rows])
+    wanted = count - known.shape[1]
+    if wanted <= 0:
+        return _result(elements, np.zeros(count, dtype=complex), known[:, :count], np.ones(count, dtype=bool))
     try:
-        values, vectors = smallest_modes(reduced_k, reduced_m, count, rigid=loose, border=border)
+        values, vectors = smallest_modes(reduced_k, reduced_m, wanted, rigid=loose, border=border)
     except SolverError as error:
         if prestress is not None:
             raise AnalysisError(_buckled(elements)) from error
         raise AnalysisError(f"{elements.mesh.name}: no modes were found: {error}.") from error
-    shapes = projection.expand_rates(vectors)
+    shapes = np.hstack([known, projection.expand_rates(vectors)])
+    values = np.concatenate([np.zeros(known.shape[1]), values])
     rigid = _are_rigid(mass, free, shapes)
     values = np.where(rigid, 0.0, values)
     if values.min() < -1e-12 * abs(reduced_k.diagonal()).max() / reduced_m.diagonal().max():

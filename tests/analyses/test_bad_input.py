@@ -214,6 +214,13 @@ def test_models_and_materials() -> None:
         fm.modes(BOX, STEEL, fixd="x0")
 
 
+def test_a_free_motion_without_mass_has_no_frequency() -> None:
+    light = fm.Material(young=2e11, poisson=0.3, density=0.0)
+    options = {"section": BEAM["section"], "attachments": fm.LumpedMass("end", 1.0)}
+    words = "a rigid motion that is free moves no mass"
+    refused(fm.AnalysisError, words, lambda: fm.modes(LINE, light, count=1, **options))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -66,6 +66,16 @@ def test_free_part(divisions: tuple[int, int, int]) -> None:
     assert np.abs(left).max() < 1e-5 * np.abs(shapes).max()
 
 
+@pytest.mark.parametrize("count", [1, 3, 6])
+def test_fewer_modes_of_a_free_part_than_it_has_rigid_ones(count: int) -> None:
+    elements = fm.Elements(box(), STEEL)
+    found = fm.modes(elements, count=count)
+    assert found.rigid.all()
+    assert len(found) == count
+    phi = found.shapes.reshape(count, -1)
+    np.testing.assert_allclose(phi @ (elements.assemble(elements.mass()) @ phi.T), np.eye(count), atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("fixed", "count"),
     [({"x0": "xy"}, 1), ({"x0": "x"}, 3), ({"all": "z"}, 3), ([0], 3), (fm.Projection.symmetry(box(), "y0", "y"), 3)],
