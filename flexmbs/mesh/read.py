@@ -18,7 +18,7 @@ from flexmbs.mesh.integrals import cell_volumes
 from flexmbs.mesh.move import reverse
 from flexmbs.mesh.normalise import mesh_data
 
-SMALLEST, LARGEST = 1e-4, 1e3
+SMALLEST, LARGEST = 1e-4, 50.0
 """Diagonals (metres) beyond which a part is more likely given in other units."""
 
 OWN: dict[str, Callable[[Path], FileContents]] = {
