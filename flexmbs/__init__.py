@@ -1,5 +1,6 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
+from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics

@@ -83,15 +83,26 @@ class Material:
         ν_ij is the contraction along j under tension along i. ``axes`` holds the material axes as columns, in
         the coordinates of the mesh.
         """
+        for label, given in (("young", young), ("poisson", poisson), ("shear", shear)):
+            numbers = np.asarray(given, dtype=float)
+            if numbers.shape != (3,) or not np.isfinite(numbers).all():
+                raise MaterialError(f"{name}: {label} must be three numbers, not {given!r}.")
+            if label != "poisson" and numbers.min() <= 0:
+                raise MaterialError(f"{name}: all moduli must be positive; {label} is {given!r}.")
         e1, e2, e3 = np.asarray(young, dtype=float)
         n12, n23, n13 = np.asarray(poisson, dtype=float)
         g12, g23, g13 = np.asarray(shear, dtype=float)
-        if min(e1, e2, e3, g12, g23, g13) <= 0:
-            raise MaterialError(f"{name}: all moduli must be positive, not E = {young!r}, G = {shear!r}.")
         compliance = np.diag([1 / e1, 1 / e2, 1 / e3, 1 / g23, 1 / g13, 1 / g12])
         compliance[0, 1] = compliance[1, 0] = -n12 / e1
         compliance[1, 2] = compliance[2, 1] = -n23 / e2
         compliance[0, 2] = compliance[2, 0] = -n13 / e1
+        scale = 1 / np.sqrt(np.diag(compliance))
+        lowest = np.linalg.eigvalsh(compliance * np.outer(scale, scale))[0]
+        if lowest < 1e-9:
+            raise MaterialError(
+                f"{name}: with these Poisson's ratios the material is not stable (the compliance is not positive "
+                f"definite, relative eigenvalue {lowest:.2g}). Check |ν_ij| < sqrt(E_i/E_j); is it ν_ij, not ν_ji?"
+            )
         return cls.anisotropic(np.linalg.inv(compliance), density, name=name, axes=axes)
 
     @classmethod

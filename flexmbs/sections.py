@@ -40,8 +40,9 @@ class Section:
         for label in ("Iy", "Iz", "J"):
             if not getattr(self, label) >= 0:
                 raise MaterialError(f"section: {label} must be zero or more, not {getattr(self, label)}.")
-        if min(np.atleast_1d(self.shear)) <= 0:
-            raise MaterialError(f"section: shear factors must be positive, not {self.shear}.")
+        factors = np.atleast_1d(np.asarray(self.shear, dtype=float))
+        if factors.shape not in ((1,), (2,)) or not np.all(factors > 0) or not np.isfinite(factors).all():
+            raise MaterialError(f"section: shear must be one or two positive factors, not {self.shear!r}.")
 
     @classmethod
     def circle(cls, diameter: float) -> Section:

@@ -90,12 +90,15 @@ def test_any_definite_pattern(solver, n, density, seed):
     rng = np.random.default_rng(seed)
     L = sp.random(n, n, density, random_state=rng, format="csc")
     K = L @ L.T + sp.diags(rng.uniform(0.5, 2, n))
+    stray, full = sp.random(n, n, density / 2, random_state=rng, format="coo"), K.tocoo()  # zeros stored on one side
+    entries = np.append(full.data, 0 * stray.data)
+    K = sp.coo_matrix((entries, (np.append(full.row, stray.row), np.append(full.col, stray.col))), (n, n))
     b = rng.standard_normal(n)
     np.testing.assert_allclose(K @ factorize(K, solver=solver).solve(b), b, atol=1e-9)
 
 
 @every_solver
-@pytest.mark.parametrize("kind", ["arrow", "full", "two pieces", "long chain", "large front"])
+@pytest.mark.parametrize("kind", ["arrow", "full", "two pieces", "many pieces", "star", "long chain", "large front"])
 def test_special_patterns(solver, kind):
     rng = np.random.default_rng(7)
     if kind == "arrow":
@@ -106,6 +109,11 @@ def test_special_patterns(solver, kind):
         K = A @ A.T + np.eye(230)
     elif kind == "two pieces":
         K = sp.block_diag([held_truss()[0] / 1e6, membrane_block(5, 6, 7, 2)[0]])
+    elif kind == "many pieces":
+        K = sp.block_diag([sp.diags(rng.uniform(1, 2, 1000)), *[fixed_string(n)[0] for n in rng.integers(2, 90, 30)]])
+    elif kind == "star":  # twenty chains that meet in one unknown
+        K = sp.block_diag([sp.eye(1) * 40.0] + [fixed_string(60)[0]] * 20, format="lil")
+        K[0, 1::60] = K[1::60, 0] = -1.0
     elif kind == "long chain":
         K = fixed_string(3000)[0]
     else:
@@ -116,16 +124,16 @@ def test_special_patterns(solver, kind):
 
 
 def test_dissection_is_a_permutation_with_little_fill():
-    K, _ = membrane_block(14, 14, 14, 3)
+    K = sp.csc_matrix(sp.kron(membrane_block(14, 14, 14, 1)[0], np.eye(3) + 0.1))
     n = K.shape[0]
     order, starts = dissect(K)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     assert starts[0] == 0
     assert starts[-1] == n
     assert (np.diff(starts) > 0).all()
-    # banded elimination fills the band; nested dissection of a cube must do much better
+    # elimination line by line fills the band of the cube; nested dissection must do much better
     band = n * 3 * 14 * 14
-    assert fill(K, dissect(K)) < 0.3 * band
+    assert fill(K, dissect(K)) < 0.5 * band
 
 
 def test_small_matrices_and_other_formats():
@@ -148,6 +156,16 @@ def test_a_part_that_is_not_held_is_refused(solver):
         factorize(sp.diags([1.0, -1.0, 2.0]), solver=solver)
 
 
+@every_solver
+def test_singular_matrices_do_not_pass_through_rounding(solver):
+    """A free chain of random springs: the last pivot is rounding of either sign."""
+    for seed in range(10):
+        k = np.random.default_rng(seed).uniform(1.0, 2.0, 39)
+        K = sp.diags([-k, np.append(k, 0) + np.append(0, k), -k], [-1, 0, 1])
+        with pytest.raises(SolverError, match="not held"):
+            factorize(K, solver=solver)
+
+
 def test_indefinite_matrices():
     K, M = held_truss()
     lowest, _ = smallest_modes(K, M, 8)
@@ -161,6 +179,9 @@ def test_indefinite_matrices():
     )
     zero_diagonal = sp.csc_matrix([[0.0, 1.0], [1.0, 0.0]])
     np.testing.assert_allclose(factorize(zero_diagonal, definite=False).solve(np.array([1.0, 2.0])), [2.0, 1.0])
+    tiny_pivot = sp.csc_matrix([[1e-20, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 1.0]])
+    x = factorize(tiny_pivot, definite=False).solve(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(tiny_pivot @ x, [1.0, 2.0, 3.0], rtol=1e-12)
     with pytest.raises(SolverError, match="singular"):
         factorize(sp.csc_matrix(np.ones((3, 3))), definite=False)
 
@@ -213,9 +234,12 @@ def test_modes_equal_the_dense_ones(solver):
     assert_modes(K, M, values, vectors)
 
 
-@pytest.mark.parametrize(("sides", "repeat", "count"), [((9, 9, 9), 1, 30), ((8, 8, 8), 3, 60), ((7, 8, 9), 2, 15)])
+@pytest.mark.parametrize(
+    ("sides", "repeat", "count"),
+    [((9, 9, 9), 1, 30), ((8, 8, 8), 3, 60), ((7, 8, 9), 2, 15), ((5, 5, 5), 12, 11)],
+)
 def test_multiple_modes_are_all_found(sides, repeat, count):
-    """A cube has triples and sextuples of equal modes, three times over 18: more than the block has vectors."""
+    """A cube has triples and sextuples of equal modes; repeated, more of them than the iteration has block vectors."""
     K, expected = membrane_block(*sides, repeat)
     M = sp.eye(K.shape[0], format="csc")
     values, vectors = smallest_modes(K, M, count)

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.statics import StaticResult, as_elements, statics
 from flexmbs.analyses.supports import Supports, supports
-from flexmbs.errors import AnalysisError
+from flexmbs.errors import AnalysisError, SolverError
+from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
-from flexmbs.fem.rigid import free_motions
+from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
-from flexmbs.linalg import quadratic_modes, smallest_modes
+from flexmbs.linalg import factorize, quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.projection import Projection
 
@@ -98,32 +100,63 @@ def modes(
         )
     free = free_motions(elements, held.projection, held.border)
     size = held.projection.shape[1] - (0 if held.border is None else held.border.shape[0])
-    if not 1 <= count <= size:
+    if not (isinstance(count, int | np.integer) and 1 <= count <= size):
         raise AnalysisError(f"modes: {count} modes were asked for; the part has {size} free coordinates.")
-    blocks = elements.stiffness()
     turning = spin is not None and bool(np.any(spin))
-    for state in _prestresses(elements, fixed, prestress, spin if turning and stiffening else None):
-        blocks = blocks + elements.geometric_stiffness(state)
+    if turning and free.shape[1]:
+        raise AnalysisError(
+            f"{elements.mesh.name}: a spinning part must be held in its turning frame; {described(elements, free)}. "
+            "Hold more with fixed=, or add a GroundSpring."
+        )
+    blocks = elements.stiffness()
+    for term in _stiffening(elements, fixed, prestress, spin if turning and stiffening else None):
+        blocks = blocks + term
     mass = elements.assemble(elements.mass())
+    if not mass.diagonal().any():
+        raise AnalysisError(f"{elements.mesh.name}: without mass there are no modes; give the material a density.")
     if turning:
-        if free.shape[1]:
-            raise AnalysisError(
-                "modes: a spinning part must be held in its turning frame; give fixed= or a GroundSpring."
-            )
         assert spin is not None
         return _spinning(elements, held, blocks + elements.stiffness_omega(spin), mass, spin, count)
     projection = held.projection
     reduced_k, reduced_m = projection.project(elements.assemble(blocks)), projection.project(mass)
-    border = held.reduced_border
-    values, vectors = smallest_modes(
-        reduced_k, reduced_m, count, rigid=free.shape[1] > 0, border=None if border is None else border[0]
-    )
-    shapes = projection.expand_rates(vectors)
+    border = None if held.reduced_border is None else held.reduced_border[0]
+    # what only border rows hold is loose in K, and needs the shift of a free part
+    loose = free.shape[1] > 0 or border is not None
+    known = np.zeros((elements.n_dofs, 0))
+    if free.shape[1] and prestress is None:
+        # the rigid modes are known; the others are orthogonal to them in the mass, which makes them easy to find
+        moments, axes = np.linalg.eigh(free.T @ (mass @ free))
+        if moments[0] <= 1e-12 * moments[-1]:
+            raise AnalysisError(
+                f"{elements.mesh.name}: a rigid motion that is free moves no mass ({described(elements, free)}). "
+                "Hold it with fixed=, or give the material a density."
+            )
+        known = free @ (axes / np.sqrt(moments))
+        rows = sp.csr_array(projection.project_columns(mass @ known).T)
+        border = rows if border is None else sp.vstack([border, rows])
+    wanted = count - known.shape[1]
+    if wanted <= 0:
+        return _result(elements, np.zeros(count, dtype=complex), known[:, :count], np.ones(count, dtype=bool))
+    try:
+        values, vectors = smallest_modes(reduced_k, reduced_m, wanted, rigid=loose, border=border)
+    except SolverError as error:
+        if prestress is not None:
+            raise AnalysisError(_buckled(elements)) from error
+        raise AnalysisError(f"{elements.mesh.name}: no modes were found: {error}.") from error
+    shapes = np.hstack([known, projection.expand_rates(vectors)])
+    values = np.concatenate([np.zeros(known.shape[1]), values])
     rigid = _are_rigid(mass, free, shapes)
     values = np.where(rigid, 0.0, values)
-    # K_g may make the part unstable: then λ is real and the frequency is zero
-    eigenvalues = np.sqrt(np.asarray(-values, dtype=complex))
-    return _result(elements, eigenvalues, shapes, rigid)
+    if values.min() < -1e-12 * abs(reduced_k.diagonal()).max() / reduced_m.diagonal().max():
+        raise AnalysisError(_buckled(elements))
+    return _result(elements, 1j * np.sqrt(np.maximum(values, 0.0)), shapes, rigid)
+
+
+def _buckled(elements: Elements) -> str:
+    return (
+        f"{elements.mesh.name}: the part is not stable: the prestress takes away all stiffness in some direction "
+        "(compression beyond the buckling load). Lower it."
+    )
 
 
 def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: ArrayLike, count: int) -> Modes:
@@ -133,7 +166,16 @@ def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: 
         projection = projection @ Projection.constraints(held.border @ projection.matrix)
     gyroscopic = elements.assemble(elements.gyroscopic(spin))
     m, c, k = (projection.project(a) for a in (mass, gyroscopic, elements.assemble(blocks)))
-    eigenvalues, vectors = quadratic_modes(m, c, k, count)
+    # in a unit of time near the first period λ is near 1, and (x, λx) has halves of one size: else x drowns in rounding
+    try:
+        factor = factorize(k)
+    except SolverError:  # spin softening beyond the stiffness: diverging motions, which have modes too
+        factor = factorize(k, definite=False)
+    push = m @ np.random.default_rng(7).standard_normal(m.shape[0])
+    x = factor.solve(push)
+    unit = float(np.sqrt(abs(x @ push) / (x @ (m @ x))))
+    eigenvalues, vectors = quadratic_modes(unit**2 * m, unit * c, k, count, factor=factor)
+    eigenvalues, vectors = unit * eigenvalues, unit * vectors
     order = np.argsort(np.abs(eigenvalues.imag), kind="stable")
     shapes = projection.expand_rates(vectors[:, order])
     return _result(elements, eigenvalues[order], shapes, np.zeros(count, dtype=bool))
@@ -167,8 +209,8 @@ def _are_rigid(mass: Any, free: Array, shapes: Array) -> NDArray[np.bool_]:
     return np.asarray(share > 0.999)
 
 
-def _prestresses(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike | None) -> list[Any]:
-    """Stress states: of given loads, given directly, and of the centrifugal load of the spin."""
+def _stiffening(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike | None) -> list[Blocks]:
+    """K_g of given loads, of a stress given directly, and of the centrifugal load of the spin."""
     states = []
     loads: list[Load] = []
     if prestress is not None:
@@ -179,7 +221,9 @@ def _prestresses(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike
         else:
             states.append(prestress.stress if isinstance(prestress, StaticResult) else prestress)
     if spin is not None:
-        loads.append(Centrifugal(spin))
+        # the load on the undeformed part: K(ω) without K_g would soften slender parts until they give way
+        loads.append(Centrifugal(spin, softening=False))
     if loads:
         states.append(statics(elements, loads=loads, fixed=fixed).stress)
-    return states
+    spins = [load.omega for load in loads if isinstance(load, Centrifugal)]
+    return [elements.geometric_stiffness(s) for s in states] + [elements.turning_stiffness(w) for w in spins]

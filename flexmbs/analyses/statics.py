@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
-from flexmbs.fem.rigid import described, free_motions, rigid_motions
+from flexmbs.fem.rigid import described, free_motions, piecewise_rigid_motions, rigid_motions
 from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
 from flexmbs.linalg import BorderedFactor, factorize
 from flexmbs.materials import Material
@@ -84,15 +84,12 @@ def statics(
     prestress : a stress state whose geometric stiffness is added.
     """
     elements = as_elements(model, material, options)
-    every = [loads] if isinstance(loads, Load) else list(loads)
-    for load in every:
-        if not isinstance(load, Load):
-            raise AnalysisError(f"loads: {load!r} is no load; see Force, Traction, Pressure, Gravity, Centrifugal.")
+    every = as_loads(loads)
     held = supports(elements, fixed)
     free = free_motions(elements, held.projection, held.border)
     if free.shape[1]:
         raise AnalysisError(
-            f"{elements.mesh.name}: the part is not held: {described(elements, free)} is free. "
+            f"{elements.mesh.name}: the part is not held: {described(elements, free)}. "
             "Hold more with fixed=, or add a GroundSpring."
         )
     load_vector = sum((load.vector(elements) for load in every), start=np.zeros(elements.n_dofs))
@@ -116,10 +113,12 @@ def statics(
 def _solve(elements: Elements, held: Supports, stiffness: Any, load: Array, follows: bool) -> tuple[Array, bool]:
     """Free coordinates, and whether the equilibrium is stable (the stiffness positive definite)."""
     border = held.reduced_border
+    if not len(load):
+        return np.zeros(0), True  # every coordinate is prescribed
     try:
         if border is None:
             return factorize(stiffness).solve(load), True
-        motions = held.projection.matrix.T @ rigid_motions(elements)
+        motions = held.projection.matrix.T @ piecewise_rigid_motions(elements)
         return BorderedFactor(stiffness, border[0], rigid_modes=motions).solve(load, border[1])[0], True
     except SolverError as error:
         if follows and border is None:
@@ -136,6 +135,22 @@ def _strain_energy(elements: Elements, blocks: Any, full: Any, d: Array) -> floa
     if blocks.inertia is None and not blocks.geometric:
         return float(0.5 * d @ (full @ d))
     return float(0.5 * d @ (elements.assemble(elements.stiffness()) @ d))
+
+
+def as_loads(loads: Any) -> list[Load]:
+    """One load or several, as a list."""
+    if isinstance(loads, Load) and not isinstance(loads, type):
+        return [loads]
+    if isinstance(loads, str) or not isinstance(loads, Iterable):
+        loads = [loads]
+    every = list(loads)
+    for load in every:
+        if isinstance(load, type) or not isinstance(load, Load):
+            raise AnalysisError(
+                f"loads: {load!r} is no load; give Force, Traction, Pressure, Gravity, Acceleration or Centrifugal "
+                'objects, e.g. Force("x1", (0, 0, -100)).'
+            )
+    return every
 
 
 def as_elements(model: Mesh | Elements, material: Material | Any, options: dict[str, Any]) -> Elements:

@@ -60,9 +60,7 @@ def supports(elements: Elements, fixed: Any) -> Supports:
         elif isinstance(item, Mapping):
             for name, what in item.items():
                 if isinstance(what, Mapping):
-                    projections.append(
-                        Projection.fix(elements, name, tuple(what), np.array([float(v) for v in what.values()]))
-                    )
+                    projections.append(Projection.fix(elements, name, tuple(what), _values(elements, name, what)))
                 else:
                     projections.append(Projection.fix(elements, name, what))
         else:
@@ -80,5 +78,22 @@ def _items(fixed: Any) -> list[Any]:
         return [fixed]
     if isinstance(fixed, list | tuple) and any(isinstance(i, str | Mapping | Projection | Averaged) for i in fixed):
         return list(fixed)
+    if isinstance(fixed, list | tuple) and all(np.ndim(i) == 1 for i in fixed):
+        return [np.asarray(i) for i in fixed]  # several selections of node numbers; none at all for an empty list
     numbers: ArrayLike = fixed
     return [np.asarray(numbers)]
+
+
+def _values(elements: Elements, name: Any, given: Mapping[Any, Any]) -> Array:
+    """Prescribed values (nodes, components): one number for all nodes of the set, or one for each."""
+    count = len(elements.nodes(name))
+    columns = []
+    for component, value in given.items():
+        try:
+            columns.append(np.broadcast_to(np.asarray(value, dtype=float), count))
+        except (TypeError, ValueError):
+            raise AnalysisError(
+                f"fixed: the prescribed displacement {component!r} of {name!r} must be a number, or one for each of "
+                f"its {count} nodes, not {value!r}."
+            ) from None
+    return np.column_stack(columns)

@@ -62,6 +62,7 @@ class Assembler:
     def _matrix(self, blocks: Blocks) -> sp.csr_array:
         e = self.elements
         d, pattern = e.dofs_per_node, e.pattern
+        turning = blocks.turning if e.scalar_mass is None else None  # where nodes do not turn it is zero
         if not blocks.stiffness and not blocks.geometric and e.scalar_mass is not None:
             g = np.zeros((3, 3)) if blocks.inertia is None else blocks.inertia
             return pattern.kron(e.scalar_mass.data, g[:d, :d])
@@ -72,6 +73,9 @@ class Assembler:
             for scale, state in blocks.geometric:
                 arrays = np.ascontiguousarray(block.to_body(block.geometric(state[k])))
                 scatter(arrays, block.cells, d, pattern.indptr, pattern.positions[k], scale, data)
+            if turning is not None:
+                arrays = np.ascontiguousarray(block.to_body(block.turning(turning)))
+                scatter(arrays, block.cells, d, pattern.indptr, pattern.positions[k], 1.0, data)
             if blocks.inertia is not None and e.scalar_mass is None:
                 arrays = np.ascontiguousarray(block.to_body(block.inertia(blocks.inertia)))
                 scatter(arrays, block.cells, d, pattern.indptr, pattern.positions[k], 1.0, data)

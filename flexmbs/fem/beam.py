@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.fem.block import ElementBlock
+from flexmbs.fem.block import ElementBlock, turning_matrix
 from flexmbs.mesh.quadrature import quadrature
 
 Array = NDArray[np.float64]
@@ -167,6 +167,19 @@ class Beam(ElementBlock):
     def inertia_load(self, w: Array) -> Array:
         """Σ_ij W_ij ∫ρ N_iᵀ x_j."""
         return np.einsum("ij,eijm->em", w, self._integrals[1])
+
+    def turning(self, w: Array) -> Array:
+        """∫ Θᵀ H Θ dx with the sections' rotation Θ(x) and H of their second moments."""
+        xi, weights = quadrature("line", 4)
+        _, ny, nz = self._layers((xi[:, 0] + 1) / 2)
+        rotation = np.stack([ny[:, :, 2], nz[:, :, 0], -ny[:, :, 0]], axis=2)
+        second = np.zeros((len(self.cells), 3, 3))
+        second[:, 1, 1], second[:, 2, 2] = self.density * self.second_z, self.density * self.second_y
+        local = np.einsum("eki,kl,elj->eij", self.local_axes, w, self.local_axes)
+        weight = (weights / 2)[None, :] * self.length[:, None]
+        return np.einsum(
+            "eq,eqim,eij,eqjn->emn", weight, rotation, turning_matrix(second, local), rotation, optimize=True
+        )
 
     def origin(self) -> Array:
         """m_O = ∫ρ Nᵀ, columns in body axes."""

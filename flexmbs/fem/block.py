@@ -63,6 +63,13 @@ class ElementBlock(ABC):
     def stress_state(self, displacement: Array) -> Array:
         """Stress at the integration points (sections forces for beams) under nodal coordinates (nodes, dofs)."""
 
+    def turning(self, w: Array) -> Array:
+        """Stiffness of the inertia forces ρWr on what turns with a node: the load's work on ½ θ × (θ × r).
+
+        Zero where nodes do not turn; solids carry the same through the stress in them.
+        """
+        return np.zeros((len(self.cells), self.size, self.size))
+
     def to_body(self, array: Array, columns: bool = False) -> Array:
         """Element matrices or vectors in body axes: Tᵀ k T or Tᵀ f; the same array where T is the identity."""
         if self.rotation is None:
@@ -118,3 +125,10 @@ class ScalarBlock(ElementBlock):
         m = self.scalar_mass()
         share = m.sum(axis=2)
         return np.einsum("ea,ij->eaij", share, np.eye(self.axes)).reshape(len(m), self.size, self.axes)
+
+
+def turning_matrix(second: Array, w: Array) -> Array:
+    """H with ½θᵀHθ = ∫ρ (W r)·½ θ × (θ × r): sym(SW) - tr(SW) 1 from the second moments S = ∫ρ r rᵀ, (..., 3, 3)."""
+    product = second @ w
+    trace = np.trace(product, axis1=-2, axis2=-1)[..., None, None]
+    return np.asarray((product + np.swapaxes(product, -1, -2)) / 2 - trace * np.eye(3))

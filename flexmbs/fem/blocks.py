@@ -30,10 +30,12 @@ class Blocks:
     inertia: Array | None = None  # G
     stiffness: float = 0.0
     geometric: tuple[tuple[float, tuple[Array, ...]], ...] = ()
+    turning: Array | None = None  # W of the inertia forces on sections and bodies that turn with a node
     load: Array | None = None  # W
     origin: Array | None = None  # B, (3, k): the columns m_O B
 
     is_blocks: ClassVar[bool] = True
+    __array_ufunc__: ClassVar[None] = None  # so that numpy's numbers leave the product to us
 
     def __add__(self, other: Blocks) -> Blocks:
         if not isinstance(other, Blocks):
@@ -47,6 +49,7 @@ class Blocks:
             inertia=_sum(self.inertia, other.inertia),
             stiffness=self.stiffness + other.stiffness,
             geometric=self.geometric + other.geometric,
+            turning=_sum(self.turning, other.turning),
             load=_sum(self.load, other.load),
             origin=_sum(self.origin, other.origin),
         )
@@ -60,6 +63,7 @@ class Blocks:
             inertia=None if self.inertia is None else s * self.inertia,
             stiffness=s * self.stiffness,
             geometric=tuple((s * c, state) for c, state in self.geometric),
+            turning=None if self.turning is None else s * self.turning,
             load=None if self.load is None else s * self.load,
             origin=None if self.origin is None else s * self.origin,
         )
@@ -102,6 +106,8 @@ class Blocks:
                 out += self.stiffness * block.stiffness()
             for scale, state in self.geometric:
                 out += scale * block.geometric(state[number])
+            if self.turning is not None:
+                out += block.turning(self.turning)
             return out
         if self.kind == "vector":
             out = np.zeros((count, n))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flexmbs.fem import kernels
 from flexmbs.fem.block import ScalarBlock
 from flexmbs.fem.pattern import NodePattern
+from flexmbs.linalg.threads import one_blas_thread
 from flexmbs.materials import VOIGT_INDEX
 from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.quadrature import quadrature
@@ -58,6 +59,7 @@ class ContinuumTables:
     internal: Array  # (q, modes, d) reference gradients of the incompatible modes
     centre: Array  # (d, a) gradients at the centre
     weights: Array
+    products: Array  # (d·d, total·total): ∫ ∂φ_a/∂ξ_p ∂φ_b/∂ξ_r over the reference cell, internal modes included
     points: Array  # (q, d)
     mass_values: Array
     mass_gradients: Array  # (q·d, a)
@@ -65,9 +67,9 @@ class ContinuumTables:
     reference_mass: Array  # ∫ φ_a φ_b over the reference cell
 
     @property
-    def elastic(self) -> tuple[Array, Array, Array, Array]:
+    def elastic(self) -> tuple[Array, Array, Array, Array, Array]:
         """What the kernels of stiffness and strain take."""
-        return self.gradients, self.internal, self.centre, self.weights
+        return self.gradients, self.internal, self.centre, self.weights, self.products
 
     @classmethod
     def of(cls, cell: str, incompatible: bool) -> ContinuumTables:
@@ -76,11 +78,15 @@ class ContinuumTables:
         mass_xi, mass_w = quadrature(cell, MASS_DEGREE[cell])
         values = shape_values(cell, mass_xi)
         d = CELLS[cell].dimension
+        nodal = shape_gradients(cell, xi)
+        internal = internal_gradients(xi) if incompatible else np.zeros((len(xi), 0, d))
+        every = np.concatenate([nodal, internal], axis=1)
         return cls(
-            gradients=_by_direction(shape_gradients(cell, xi)),
-            internal=internal_gradients(xi) if incompatible else np.zeros((len(xi), 0, d)),
+            gradients=_by_direction(nodal),
+            internal=internal,
             centre=_by_direction(shape_gradients(cell, np.zeros((1, d)))),
             weights=np.array(w),
+            products=np.einsum("q,qap,qbr->prab", w, every, every).reshape(d * d, -1),
             points=np.array(xi),
             mass_values=values,
             mass_gradients=_by_direction(shape_gradients(cell, mass_xi)),
@@ -152,13 +158,14 @@ class Continuum(ScalarBlock):
     def stiffness(self) -> Array:
         """K = ∫ Bᵀ D B, internal modes condensed."""
         out = np.empty((len(self.cells), self.size, self.size))
-        kernels.stiffness_blocks(*self._elastic_arguments, self.thickness, out)
+        kernels.stiffness_blocks(self.points, self.cells, self.affine, *self._elastic_arguments, self.thickness, out)
         return out
 
     def add_stiffness(self, pattern: NodePattern, k: int, scale: float, data: Array) -> None:
         """Fused evaluation and assembly of K."""
         kernels.stiffness_scatter(
-            *self._elastic_arguments, self.thickness, pattern.indptr, pattern.positions[k], scale, data
+            *(self.points, self.cells, self.affine, *self._elastic_arguments, self.thickness),
+            *(pattern.indptr, pattern.positions[k], scale, data),
         )
 
     @property
@@ -172,7 +179,7 @@ class Continuum(ScalarBlock):
 
     @property
     def _elastic_arguments(self) -> tuple[Any, ...]:
-        return self.points, self.cells, self.tables.elastic, self.terms, self.coefficients, self.law
+        return self.tables.elastic, self.terms, self.coefficients, self.law
 
     def geometric(self, stress: Array) -> Array:
         """K_g = (∫ g_aᵀ σ g_b dV) ⊗ I."""
@@ -186,7 +193,9 @@ class Continuum(ScalarBlock):
         """In-plane or full strains (elements, points, 3 or 6) at the integration points."""
         d = self.dofs
         gradient = np.empty((len(self.cells), len(self.tables.weights), d, d))
-        kernels.displacement_gradients(*self._elastic_arguments, np.ascontiguousarray(displacement), gradient)
+        kernels.displacement_gradients(
+            self.points, self.cells, *self._elastic_arguments, np.ascontiguousarray(displacement), gradient
+        )
         pairs = ((0, 0), (1, 1), (0, 1)) if d == 2 else ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))
         columns = [gradient[..., i, i] if i == j else gradient[..., i, j] + gradient[..., j, i] for i, j in pairs]
         return np.stack(columns, axis=-1)
@@ -223,26 +232,26 @@ class Continuum(ScalarBlock):
         return np.asarray(shape_values(shape, CELLS[self.type].points) @ fit)
 
 
+@one_blas_thread
 def _affine(cell: str, cells: Index, points: Array) -> NDArray[np.bool_]:
     """Which cells are affine images of the reference cell, to rounding: their Jacobian is constant."""
     reference = CELLS[cell]
-    d = reference.dimension
-    x = points[cells][:, :, :d]
     basis = np.column_stack([np.ones(reference.nodes), reference.points])
     # what a linear fit through all nodes leaves over
     residual = np.eye(reference.nodes) - basis @ np.linalg.pinv(basis)
-    left = np.abs(residual @ x).max(axis=(1, 2))
-    extent = np.ptp(x, axis=1).max(axis=1)
+    left, extent = np.zeros(len(cells)), np.zeros(len(cells))
+    for i in range(reference.dimension):
+        x = np.take(points[:, i], cells.T)  # (a, elements): one product for all elements
+        extent = np.maximum(extent, np.ptp(x, axis=0))
+        left = np.maximum(left, np.abs(residual @ x).max(axis=0))
     affine: NDArray[np.bool_] = left <= 1e-13 * extent
     return affine
 
 
 def _elastic_terms(tensors: Array) -> tuple[Index, Array]:
-    """The entries C_ikjl, i <= j, that are not zero in some law: (i, j, k, l) of each, and its values (laws, terms).
+    """The entries C_ikjl that are not zero in some law: (i, j, k, l) of each, and its values (laws, terms).
 
-    An isotropic tensor has 15 of them, and only these are multiplied with.
+    An isotropic tensor has 21 of them, and only these are multiplied with.
     """
     i, k, j, m = np.nonzero(np.abs(tensors).max(axis=0))
-    upper = i <= j
-    terms = np.stack([i, j, k, m], axis=1)[upper]
-    return np.ascontiguousarray(terms), np.ascontiguousarray(tensors[:, i, k, j, m][:, upper])
+    return np.stack([i, j, k, m], axis=1), np.ascontiguousarray(tensors[:, i, k, j, m])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +30,6 @@ from flexmbs.sections import Section
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-T = TypeVar("T")
 
 FORMULATIONS = {
     1: ("timoshenko", "euler_bernoulli", "bar"),
@@ -69,7 +69,7 @@ class Elements:
         plane: str = "stress",
         formulation: str | None = None,
         up: ArrayLike | None = None,
-        attachments: Sequence[LumpedMass | GroundSpring] = (),
+        attachments: LumpedMass | GroundSpring | Sequence[LumpedMass | GroundSpring] = (),
     ) -> None:
         mesh.check()
         self.mesh, self.material, self.section, self.plane = mesh, material, section, plane
@@ -82,6 +82,8 @@ class Elements:
                 "put all nodes at the same z."
             )
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
+        if isinstance(attachments, LumpedMass | GroundSpring):
+            attachments = [attachments]
         self.attachments = tuple(attachments)
         self.blocks: tuple[ElementBlock, ...] = self._make_blocks(
             thickness, None if up is None else np.asarray(up, float)
@@ -193,6 +195,15 @@ class Elements:
         """Geometric stiffness K_g(σ) of a stress state: a StressField, one uniform stress (6,), or arrays per block."""
         return Blocks(self, "matrix", geometric=((1.0, self._stress_arrays(stress)),))
 
+    def turning_stiffness(self, omega: ArrayLike) -> Blocks:
+        """Stiffening by the centrifugal load of beam sections and lumped bodies as they turn, ∫ρ (ω~ω~r)·½ θ × (θ × r).
+
+        It belongs to K_g: rigid sections have no stress that would show it. With K(ω) it gives gyroscopic whirl and
+        the propeller moment; solids have it in the K_g of their stress, so that it is zero for them.
+        """
+        w = skew(self._axial(omega, "angular velocity"))
+        return Blocks(self, "matrix", turning=w @ w)
+
     @property
     def axes(self) -> int:
         """Directions in which nodes move: 2 for plane meshes, else 3."""
@@ -212,21 +223,21 @@ class Elements:
 
     def _stress_arrays(self, stress: Any) -> tuple[Array, ...]:
         arrays = getattr(stress, "arrays", stress)
-        if isinstance(arrays, tuple | list):
-            if len(arrays) != len(self.blocks):
-                raise FlexmbsError(f"stress of {len(arrays)} blocks given for elements of {len(self.blocks)} blocks.")
-            return tuple(np.asarray(a, dtype=float) for a in arrays)
-        uniform = np.asarray(arrays, dtype=float)
         zero = np.zeros((self.mesh.n_nodes, self.dofs_per_node))
-        state = []
-        for block in self.blocks:
-            like = block.stress_state(zero)
-            if like.shape[-1] not in (0, len(uniform)):
-                raise FlexmbsError(
-                    f"a uniform stress of a {block.type} has {like.shape[-1]} components, not {uniform.shape}."
-                )
-            state.append(np.broadcast_to(uniform[: like.shape[-1]], like.shape).copy())
-        return tuple(state)
+        shapes = [block.stress_state(zero).shape for block in self.blocks]
+        if isinstance(arrays, tuple | list) and any(np.ndim(a) for a in arrays):
+            found = [np.shape(a) for a in arrays]
+            if found != shapes:
+                raise FlexmbsError(f"a stress state of shapes {found} was given; these elements have {shapes}.")
+            return tuple(np.asarray(a, dtype=float) for a in arrays)
+        try:
+            uniform = np.asarray(arrays, dtype=float)
+        except (TypeError, ValueError):
+            raise FlexmbsError(f"{stress!r} is no stress state; give a stress field or numbers.") from None
+        for block, shape in zip(self.blocks, shapes, strict=True):
+            if uniform.ndim != 1 or shape[-1] not in (0, len(uniform)):
+                raise FlexmbsError(f"a uniform stress of a {block.type} has {shape[-1]} components, not {arrays!r}.")
+        return tuple(np.broadcast_to(uniform[: shape[-1]], shape).copy() for shape in shapes)
 
     def _make_blocks(self, thickness: Any, up: Array | None) -> tuple[ElementBlock, ...]:
         mesh = self.mesh
@@ -244,6 +255,8 @@ class Elements:
                 else:
                     blocks.append(self._continuum(block.type, block.nodes, mine, materials, law[mine], thickness))
         lumped = lumped_block(mesh, self.dofs_per_node, self.attachments)
+        if not blocks and lumped is None:
+            raise MaterialError(f"{mesh.name}: a mesh of points needs attachments=, LumpedMass or GroundSpring.")
         return (*blocks, *([lumped] if lumped is not None else []))
 
     def _continuum(
@@ -251,10 +264,10 @@ class Elements:
     ) -> Continuum:
         thick = np.ones(len(nodes))
         if CELLS[cell].dimension == 2:
-            values, number = self._by_cell(thickness, float, "thickness")
-            if min(values) <= 0:
-                raise MaterialError(f"{self.mesh.name}: thickness must be positive, not {min(values)}.")
-            thick = np.array(values)[number[mine]]
+            values, number = self._by_cell(thickness, Real, "thickness")
+            thick = np.array(values, dtype=float)[number[mine]]
+            if not (thick > 0).all():
+                raise MaterialError(f"{self.mesh.name}: thickness must be positive, not {thickness}.")
             tensors = np.array([_plane_tensor(m.plane(self.plane)) for m in materials])
             free = np.array([m.out_of_plane(self.plane) for m in materials])
             voigt = np.array([_plane_stress_rows(m, f) for m, f in zip(materials, free, strict=True)])
@@ -289,6 +302,8 @@ class Elements:
                 raise MaterialError(
                     f"{mesh.name}: a beam's section needs Iy, Iz and J > 0 (formulation='bar' needs none)."
                 )
+        if up is not None and not (up.shape == (3,) and np.isfinite(up).all() and up.any()):
+            raise MeshError(f"{mesh.name}: up must be a direction of three numbers, not all zero; {up} was given.")
         rotation, parallel = beam_axes(mesh.points, nodes, up)
         if len(parallel):
             raise MeshError(
@@ -305,13 +320,15 @@ class Elements:
             *(area, second_y, second_z, torsion, factors, extent),
         )
 
-    def _by_cell(self, given: Any, kind: type[T], label: str) -> tuple[list[T], Index]:
+    def _by_cell(self, given: Any, kind: type, label: str) -> tuple[list[Any], Index]:
         """The distinct values and the number of each cell's own, from one value or a mapping by cell set."""
         mesh = self.mesh
+        for value in given.values() if isinstance(given, Mapping) else [given]:
+            if not isinstance(value, kind):
+                name = "number" if kind is Real else kind.__name__
+                raise MaterialError(f"{mesh.name}: {label} must be a {name}, not {type(value).__name__}.")
         if not isinstance(given, Mapping):
-            if kind is not float and not isinstance(given, kind):
-                raise MaterialError(f"{mesh.name}: {label} must be a {kind.__name__}, not {type(given).__name__}.")
-            return [given if kind is not float else float(given)], np.zeros(mesh.n_cells, dtype=np.int64)  # type: ignore[list-item]
+            return [given], np.zeros(mesh.n_cells, dtype=np.int64)
         number = np.full(mesh.n_cells, -1, dtype=np.int64)
         for k, name in enumerate(given):
             cells = mesh.cell_numbers(name)
@@ -340,6 +357,8 @@ def _formulation(given: str | None, dimension: int) -> str:
 
 
 def _unit(i: int, j: int) -> Array:
+    if not (0 <= i <= 2 and 0 <= j <= 2):
+        raise FlexmbsError(f"i and j count the axes from 0 to 2, not {i} and {j}.")
     out = np.zeros((3, 3))
     out[i, j] = 1.0
     return out

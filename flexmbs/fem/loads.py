@@ -55,15 +55,12 @@ class Force(_DeadLoad):
         force = _components(self.force, axes, f"force on {self.nodes!r}")
         out = np.zeros((elements.mesh.n_nodes, d))
         nodes = elements.nodes(self.nodes)
+        if not len(nodes):
+            raise AnalysisError("force: the set of nodes given is empty; check the selection.")
         out[nodes, :axes] = elements.weights(self.nodes)[:, None] * force
         if self.moment is None:
             return out.ravel()
-        turning = 1 if axes == 2 else 3
-        moment = np.atleast_1d(np.asarray(self.moment, dtype=float))
-        if axes == 2 and moment.shape == (3,):
-            moment = moment[2:]
-        if moment.shape != (turning,):
-            raise AnalysisError(f"moment on {self.nodes!r}: {turning} numbers are needed, not {self.moment!r}.")
+        moment = _moment(self.moment, axes, f"moment on {self.nodes!r}")
         if d == 6 and len(nodes) == 1:
             out[nodes[0], 3:] += moment
             return out.ravel()
@@ -84,10 +81,16 @@ class Traction(_DeadLoad):
 
         def at(x: Array, area: Array) -> Array:
             size = np.linalg.norm(area, axis=2, keepdims=True)
-            if callable(self.value):
-                given = np.stack(np.broadcast_arrays(*self.value(*np.moveaxis(x, 2, 0))), axis=-1)
-                return np.asarray(given[..., :axes] * size)
-            return _components(self.value, axes, f"traction on {self.faces!r}") * size
+            label = f"traction on {self.faces!r}"
+            if not callable(self.value):
+                return _components(self.value, axes, label) * size
+            given = self.value(*np.moveaxis(x, 2, 0))
+            if not isinstance(given, tuple | list | np.ndarray) or len(given) not in (axes, 3):
+                raise AnalysisError(f"{label}: the function must return {axes} components, not {_kind(given)}.")
+            field = np.stack([_field(component, x, label) for component in given], axis=-1)
+            if field[..., axes:].any():
+                raise AnalysisError(f"{label}: a plane mesh takes loads in its plane; the function gives one along z.")
+            return np.asarray(field[..., :axes] * size)
 
         return _face_load(elements, self.faces, at)
 
@@ -103,8 +106,8 @@ class Pressure(_DeadLoad):
         """Q = -∫ Nᵀ p n dA."""
 
         def at(x: Array, area: Array) -> Array:
-            p = self.value(*np.moveaxis(x, 2, 0)) if callable(self.value) else float(self.value)
-            return np.asarray(-np.broadcast_to(p, x.shape[:2])[..., None] * area[..., : elements.axes])
+            p = self.value(*np.moveaxis(x, 2, 0)) if callable(self.value) else self.value
+            return -_field(p, x, f"pressure on {self.faces!r}")[..., None] * area[..., : elements.axes]
 
         return _face_load(elements, self.faces, at)
 
@@ -152,9 +155,10 @@ class Centrifugal:
         q = elements.assemble(elements.load_omega(self.omega))
         omega = np.asarray(self.omega, dtype=float)
         w = skew(omega if omega.ndim else [0.0, 0.0, float(omega)])
-        centre = np.zeros(3)
-        given = np.asarray(self.center, dtype=float)
-        centre[: len(given)] = given
+        given = _numbers(self.center)
+        if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
+            raise AnalysisError(f"centrifugal load: the center must be a point of three numbers, not {self.center!r}.")
+        centre = np.pad(given, (0, 3 - len(given)))
         shift = elements.assemble(elements.mass_origin()) @ (w @ w @ centre)[: elements.axes]
         return np.asarray(shift - q)
 
@@ -164,7 +168,7 @@ class Centrifugal:
 
 
 def _components(given: Any, axes: int, label: str) -> Array:
-    vector = np.asarray(given, dtype=float)
+    vector = _numbers(given)
     if axes == 2 and vector.shape == (3,):
         if vector[2]:
             raise AnalysisError(f"{label}: a plane mesh takes loads in its plane, not {given!r}.")
@@ -172,6 +176,42 @@ def _components(given: Any, axes: int, label: str) -> Array:
     if vector.shape != (axes,) or not np.isfinite(vector).all():
         raise AnalysisError(f"{label}: {axes} numbers are needed, not {given!r}.")
     return vector
+
+
+def _moment(given: Any, axes: int, label: str) -> Array:
+    """Three components; in the plane one, about z."""
+    vector = np.atleast_1d(_numbers(given))
+    if axes == 2 and vector.shape == (3,) and not vector[:2].any():
+        vector = vector[2:]
+    count = 1 if axes == 2 else 3
+    if vector.shape != (count,) or not np.isfinite(vector).all():
+        needed = "one number, about z, is" if axes == 2 else "3 numbers are"
+        raise AnalysisError(f"{label}: {needed} needed, not {given!r}.")
+    return vector
+
+
+def _numbers(given: Any) -> Array:
+    """An array of numbers; NaN where they are none, which every caller refuses in its own words."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
+def _field(given: Any, x: Array, label: str) -> Array:
+    """One finite number for each point of x (faces, points, 3)."""
+    values = _numbers(given)
+    if values.shape not in ((), x.shape[:2]):
+        raise AnalysisError(f"{label}: one number per point is needed, not {_kind(given)} for {x.shape[:2]} points.")
+    if not np.isfinite(values).all():
+        raise AnalysisError(
+            f"{label}: the value is not a finite number" + (f": {given!r}." if not values.ndim else ".")
+        )
+    return np.broadcast_to(values, x.shape[:2])
+
+
+def _kind(given: Any) -> str:
+    return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
 
 
 def _face_load(elements: Elements, which: Which, at: Callable[[Array, Array], Array]) -> Array:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MaterialError
-from flexmbs.fem.block import ElementBlock, ScalarBlock
+from flexmbs.fem.block import ElementBlock, ScalarBlock, turning_matrix
+from flexmbs.mesh.integrals import face_geometry
 from flexmbs.mesh.mesh import Mesh, Which
+from flexmbs.mesh.topology import group_faces
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -33,7 +35,7 @@ class LumpedMass:
     inertia: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if not self.mass >= 0:
+        if not (self.mass >= 0 and np.isfinite(self.mass)):
             raise MaterialError(f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}.")
         if self.inertia is not None:
             tensor = np.asarray(self.inertia, dtype=float)
@@ -69,6 +71,11 @@ class GroundSpring:
             given = given[:2]
         if given.ndim == 1 and len(given) == d:
             given = np.diag(given)
+        if not np.isfinite(given).all():
+            raise MaterialError(
+                f"ground spring on {self.nodes!r}: stiffness must be finite numbers, not {self.stiffness!r}; "
+                "hold the nodes with fixed= where they are rigidly held."
+            )
         if given.shape != (d, d) or not np.allclose(given, given.T):
             raise MaterialError(
                 f"ground spring on {self.nodes!r}: stiffness must be one number, {d} numbers or a symmetric "
@@ -137,11 +144,36 @@ class LumpedBodies(_Springs, ElementBlock):
         out[:, 3:] = np.einsum("ij,pki,ekj->ep", w, _CROSS, self.second)
         return out
 
+    def turning(self, w: Array) -> Array:
+        """H of the second moments about the node."""
+        out = np.zeros((len(self.masses), 6, 6))
+        out[:, 3:, 3:] = turning_matrix(self.second, w)
+        return out
+
     def origin(self) -> Array:
         """m_O = [m I; 0]."""
         out = np.zeros((len(self.masses), 6, 3))
         out[:, :3] = self.masses[:, None, None] * np.eye(3)
         return out
+
+
+def positive_shares(mesh: Mesh, which: Which) -> Array:
+    """Shares of the nodes of a set in its area, none below zero, summing to 1, in the order of ``mesh.nodes``.
+
+    The exact share ∫φ_a dA is negative at the corners of quadratic quadrilateral faces, and no mass is; there each
+    face is shared in the ratios of ∫φ_a² dA (Hinton, Rock and Zienkiewicz 1976).
+    """
+    share = mesh.weights(which)
+    if share.min(initial=0.0) >= -1e-12:
+        return np.maximum(share, 0.0)
+    totals = np.zeros(mesh.n_nodes)
+    for kind, nodes in group_faces(mesh.cells, mesh.faces(which)):
+        values, _, normal = face_geometry(mesh.points, kind, nodes)
+        area = np.linalg.norm(normal, axis=2)
+        squares = np.einsum("qa,eq->ea", values**2, area)
+        np.add.at(totals, nodes, squares / squares.sum(axis=1, keepdims=True) * area.sum(axis=1, keepdims=True))
+    chosen: Array = totals[mesh.nodes(which)]
+    return chosen / chosen.sum()
 
 
 def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSpring]) -> ElementBlock | None:
@@ -150,7 +182,9 @@ def lumped_block(mesh: Mesh, d: int, attachments: Sequence[LumpedMass | GroundSp
     for item in attachments:
         if not isinstance(item, LumpedMass | GroundSpring):
             raise MaterialError(f"attachments are LumpedMass and GroundSpring, not {type(item).__name__}.")
-        chosen, share = mesh.nodes(item.nodes), mesh.weights(item.nodes)
+        chosen, share = mesh.nodes(item.nodes), positive_shares(mesh, item.nodes)
+        if not len(chosen):
+            raise MaterialError(f"{type(item).__name__}: the set of nodes given is empty; check the selection.")
         mass, inertia, spring = 0.0, np.zeros((3, 3)), np.zeros((d, d))
         if isinstance(item, GroundSpring):
             spring = item.matrix(d)

@@ -37,7 +37,9 @@ class NodePattern:
         pointer = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         square = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
         flat = np.concatenate([np.zeros(0, np.int64), *(c.ravel() for c in cells)])
-        indptr, indices, positions = _pattern(pointer, flat, square, n_nodes)
+        # Large arrays are made here, not in the kernels: NumPy asks for huge pages, which are filled faster.
+        positions = np.empty(square[-1], np.int32)
+        indptr, indices = _pattern(pointer, flat, square, n_nodes, positions)
         split, start = [], 0
         for c in cells:
             size = len(c) * c.shape[1] ** 2
@@ -53,13 +55,16 @@ class NodePattern:
     def scalar(self, data: Array) -> sp.csr_array:
         """The CSR matrix (nodes, nodes) with these values."""
         # Copies of the index arrays: a user may change a matrix in place without harming the pattern.
-        matrix = sp.csr_array((data, self.indices.copy(), _index(self.indptr, len(data))), shape=(self.n_nodes,) * 2)
+        matrix = sp.csr_array(
+            (data, self.indices.copy(), self.indptr.astype(_index_type(len(data)))), shape=(self.n_nodes,) * 2
+        )
         matrix.has_sorted_indices = True
         return matrix
 
     def matrix(self, data: Array, d: int) -> sp.csr_array:
         """The CSR matrix (d·nodes, d·nodes) with full d x d node blocks and these values."""
-        indptr, indices = _expand(self.indptr, self.indices, d, _index_type(len(data)))
+        indptr, indices = self._index_arrays(d, len(data))
+        _expand(self.indptr, self.indices, d, indptr, indices)
         matrix = sp.csr_array((data, indices, indptr), shape=(self.n_nodes * d,) * 2)
         matrix.has_sorted_indices = True
         return matrix
@@ -69,25 +74,25 @@ class NodePattern:
         d = len(small)
         rows, columns = np.nonzero(small)
         counts = np.bincount(rows, minlength=d)
-        nnz = len(data) * len(rows)
-        indptr, indices, values = _kron(
-            self.indptr, self.indices, data, counts, columns, small[rows, columns], _index_type(nnz)
-        )
+        values = np.empty(len(data) * len(rows))
+        indptr, indices = self._index_arrays(d, len(values))
+        _kron(self.indptr, self.indices, data, counts, columns, small[rows, columns], indptr, indices, values)
         matrix = sp.csr_array((values, indices, indptr), shape=(self.n_nodes * d,) * 2)
         matrix.has_sorted_indices = True
         return matrix
 
+    def _index_arrays(self, d: int, nnz: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Empty indptr and indices of a matrix with d rows per node."""
+        kind = _index_type(nnz)
+        return np.empty(self.n_nodes * d + 1, kind), np.empty(nnz, kind)
 
-def _index_type(nnz: int) -> Any:
-    return np.zeros(0, np.int32 if nnz < 2**31 - 1 else np.int64)
 
-
-def _index(indptr: Index, nnz: int) -> NDArray[Any]:
-    return indptr.astype(_index_type(nnz).dtype)
+def _index_type(nnz: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if nnz < 2**31 - 1 else np.int64
 
 
 @njit(**_options)
-def _pattern(pointer, flat, square, n_nodes):
+def _pattern(pointer, flat, square, n_nodes, positions):
     counts = np.zeros(n_nodes + 1, np.int64)
     for k in range(flat.size):
         counts[flat[k] + 1] += 1
@@ -113,7 +118,6 @@ def _pattern(pointer, flat, square, n_nodes):
                     count += 1
         indptr[node + 1] = indptr[node] + count
     indices = np.empty(indptr[n_nodes], np.int32)
-    positions = np.empty(square[-1], np.int32)
     seen[:] = -1
     for node in range(n_nodes):
         at = indptr[node]
@@ -134,14 +138,12 @@ def _pattern(pointer, flat, square, n_nodes):
             base = square[e] + locals_[s] * width
             for b in range(width):
                 positions[base + b] = seen[flat[pointer[e] + b]] - indptr[node]
-    return indptr, indices, positions
+    return indptr, indices
 
 
 @njit(**_options)
-def _expand(indptr, indices, d, kind):
+def _expand(indptr, indices, d, new_indptr, new_indices):
     n = indptr.size - 1
-    new_indptr = np.empty(n * d + 1, kind.dtype)
-    new_indices = np.empty(indices.size * d * d, kind.dtype)
     at = 0
     new_indptr[0] = 0
     for node in range(n):
@@ -151,15 +153,11 @@ def _expand(indptr, indices, d, kind):
                     new_indices[at] = d * indices[k] + j
                     at += 1
             new_indptr[node * d + i + 1] = at
-    return new_indptr, new_indices
 
 
 @njit(**_options)
-def _kron(indptr, indices, data, counts, columns, values, kind):
+def _kron(indptr, indices, data, counts, columns, values, new_indptr, new_indices, new_data):
     n, d = indptr.size - 1, counts.size
-    new_indptr = np.empty(n * d + 1, kind.dtype)
-    new_indices = np.empty(indices.size * columns.size, kind.dtype)
-    new_data = np.empty(indices.size * columns.size)
     at = 0
     new_indptr[0] = 0
     for node in range(n):
@@ -172,7 +170,6 @@ def _kron(indptr, indices, data, counts, columns, values, kind):
                     at += 1
             first += counts[i]
             new_indptr[node * d + i + 1] = at
-    return new_indptr, new_indices, new_data
 
 
 @njit(**_options)

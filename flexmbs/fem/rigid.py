@@ -16,6 +16,9 @@ from flexmbs.projection import Projection
 
 Array = NDArray[np.float64]
 
+HINDERED = 1e-9
+"""A rigid motion of unit length of which less than this meets a support counts as free."""
+
 
 def rigid_motions(elements: Elements, about: Array | None = None) -> Array:
     """The small rigid motions about a point (by default the origin), as columns: translations, then rotations.
@@ -64,43 +67,68 @@ def free_motions(elements: Elements, supports: Projection, border: Any | None) -
     """Rigid motions that the supports, the border rows and the springs to ground leave free: (coordinates, count).
 
     A motion is free if it lies in the range of the projector A (the part left over by least squares vanishes), fulfils
-    the border rows, and stretches no spring.
+    the border rows, and stretches no spring, however soft.
     """
     motions = piecewise_rigid_motions(elements)
-    a = supports.matrix
-    a = sp.csr_array(a) if not isinstance(a, np.ndarray) else a
-    inside = a.T @ motions
-    left = motions - a @ factorize(sp.csc_array(a.T @ a)).solve(inside)
-    gram = left.T @ left
+    hindered = [np.linalg.qr(_outside(supports, motions), mode="r")]
     if border is not None:
-        norms = sp.linalg.norm(border, axis=1)
-        rows = sp.diags_array(1.0 / norms) @ border @ motions
-        gram += rows.T @ rows
+        hindered.append(sp.diags_array(1.0 / sp.linalg.norm(border, axis=1)) @ border @ motions)
     if elements.attachments:
         lumped = elements.blocks[-1]
-        d = elements.dofs_per_node
-        at = motions.reshape(-1, d, motions.shape[1])[lumped.cells[:, 0]]
-        springs = np.einsum("eim,eij,ejn->mn", at, lumped.stiffness(), at)
-        gram += springs / max(np.abs(lumped.stiffness()).max(), 1e-300)
-    values, vectors = scipy.linalg.eigh(gram)
-    return np.asarray(motions @ vectors[:, values < 1e-12 * max(1.0, values[-1])])
+        at = motions.reshape(-1, elements.dofs_per_node, motions.shape[1])[lumped.cells[:, 0]]
+        values, axes = np.linalg.eigh(lumped.stiffness())
+        pulls = axes * (values > 1e-14 * np.abs(values).max(axis=1, keepdims=True))[:, None, :]
+        hindered.append(np.einsum("eik,eim->ekm", pulls, at).reshape(-1, motions.shape[1]))
+    _, sizes, combinations = scipy.linalg.svd(np.vstack(hindered), full_matrices=len(hindered) == 1)
+    count = int(np.sum(sizes > HINDERED))
+    return np.asarray(motions @ combinations[count:].T)
+
+
+def _outside(supports: Projection, motions: Array) -> Array:
+    """What is left of motions by their best fit in the range of the projector."""
+    a = supports.matrix
+    if isinstance(a, np.ndarray):
+        return np.asarray(motions - a @ np.linalg.lstsq(a, motions)[0])
+    normal = sp.csr_array(a.T @ a)
+    if normal.shape[0] == 0:
+        return motions
+    if normal.nnz == normal.shape[0]:  # each coordinate follows one: nothing to solve
+        return np.asarray(motions - a @ ((a.T @ motions) / normal.diagonal()[:, None]))
+    return np.asarray(motions - a @ factorize(normal).solve(a.T @ motions))
 
 
 def described(elements: Elements, free: Array) -> str:
-    """The free motions in words, e.g. "translation along x and rotation about z"."""
-    plane = elements.dofs_per_node == 2
-    words = (
-        ["translation along x", "translation along y", "rotation about z"]
-        if plane
-        else [f"translation along {k}" for k in "xyz"] + [f"rotation about {k}" for k in "xyz"]
-    )
+    """The free motions in words, e.g. "translation along x and rotation about z are free"."""
     whole = rigid_motions(elements, elements.mesh.points.mean(axis=0))
-    whole = whole / np.linalg.norm(whole, axis=0)
-    basis = np.linalg.qr(free)[0]
-    share = np.linalg.norm(basis.T @ whole, axis=0)
-    clear = [w for w, s in zip(words, share, strict=True) if s > 0.999]
-    if len(clear) == free.shape[1]:
-        return " and ".join(clear)
-    return f"{free.shape[1]} rigid motions, mostly " + ", ".join(
-        w for w, s in zip(words, share, strict=True) if s > 0.3
-    )
+    scale = np.linalg.norm(whole, axis=0)
+    scale[scale < 1e-9 * scale.max()] = np.inf  # points on one line do not see the rotation about it
+    motions, *_ = np.linalg.lstsq(whole / scale, free, rcond=1e-9)
+    if np.linalg.norm(whole / scale @ motions - free) > 1e-6 * np.linalg.norm(free):
+        return (
+            f"{free.shape[1]} rigid motions are free; the mesh is in {pieces(elements)[0]} pieces that share no node "
+            "(merged_nodes() ties pieces that touch)"
+        )
+    moves = elements.axes
+    twists = motions / scale[:, None]
+    twists[:moves] /= np.abs(np.linalg.norm(whole, axis=0)[moves:]).max() / scale[0]  # lengths in sizes of the part
+    left, sizes, right = np.linalg.svd(twists[moves:])
+    rank = int(np.sum(sizes > 1e-6 * np.abs(twists).max()))
+    turns, shifts = left[:, :rank], twists[:moves] @ right[rank:].T
+    words = [
+        *(f"translation along {axis}" for axis in _axes(shifts, "xyz"[:moves])),
+        *(f"rotation about {axis}" for axis in _axes(turns, "xyz" if moves == 3 else "z")),
+    ]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"{listed} {'is' if len(words) == 1 else 'are'} free"
+
+
+def _axes(space: Array, names: str) -> list[str]:
+    """Names of the axes that span a space, or directions where it lies askew."""
+    if not space.size:
+        return []
+    basis = scipy.linalg.orth(space, rcond=1e-6)
+    clear = [name for name, row in zip(names, basis, strict=True) if np.linalg.norm(row) > 0.9999]
+    if len(clear) == basis.shape[1]:
+        return clear
+    columns = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(basis.shape[1])])).T
+    return ["(" + ", ".join(f"{v:.3g}" for v in np.round(column, 3) + 0.0) + ")" for column in columns]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import AnalysisError
 from flexmbs.fem.beam import Beam
+from flexmbs.fem.block import ElementBlock
 from flexmbs.fem.continuum import Continuum
 from flexmbs.fem.elements import Elements
 from flexmbs.materials import VOIGT_INDEX
@@ -52,7 +53,8 @@ class TensorField:
     @property
     def von_mises_at_points(self) -> tuple[Array, ...]:
         """Von Mises equivalent at the integration points, (elements, points) per cell block."""
-        return tuple(von_mises(a, self.kind) for a in self.arrays)
+        solid = [isinstance(block, Continuum) for block in self.elements.blocks]  # lumped masses have no stress
+        return tuple(von_mises(a, self.kind) for a, is_solid in zip(self.arrays, solid, strict=True) if is_solid)
 
     @property
     def principal(self) -> Array:
@@ -72,16 +74,20 @@ class SectionForces:
 
     @property
     def axial(self) -> Array:
-        """Axial force N at both ends, positive in tension, (elements, 2)."""
-        return self.arrays[0][:, :, 0]
+        """Axial force N at both ends, positive in tension, (elements, 2), cell by cell through all blocks."""
+        return np.concatenate([a[:, :, 0] for a in self.arrays if a.shape[2]])
 
     @cached_property
     def fibre_stress(self) -> Array:
         """Largest axial stress |N|/A + |M_y| z/I_y + |M_z| y/I_z over the section, (elements, 2)."""
-        block = self.elements.blocks[0]
+        lines = [(b, a) for b, a in zip(self.elements.blocks, self.arrays, strict=True) if b.type == "line"]
+        return np.concatenate([self._fibre_stress(block, forces) for block, forces in lines])
+
+    @staticmethod
+    def _fibre_stress(block: ElementBlock, array: Array) -> Array:
         if not isinstance(block, Beam) or not np.all(block.extent > 0):
             raise AnalysisError("fibre stress needs beams with sections given by their shape, e.g. Section.circle.")
-        forces = np.abs(self.arrays[0])
+        forces = np.abs(array)
         return np.asarray(
             forces[:, :, 0] / block.area[:, None]
             + forces[:, :, 4] * (block.extent[:, 1] / block.second_y)[:, None]
@@ -92,7 +98,8 @@ class SectionForces:
     def nodal(self) -> Array:
         """Largest fibre stress of the elements at each node, (nodes,)."""
         out = np.zeros(self.elements.mesh.n_nodes)
-        np.maximum.at(out, self.elements.blocks[0].cells.ravel(), self.fibre_stress.ravel())
+        cells = np.concatenate([block.nodes for block in self.elements.mesh.cells])
+        np.maximum.at(out, cells.ravel(), self.fibre_stress.ravel())
         return out
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import Array, as_symmetric, require_finite
 from flexmbs.linalg.factor import factorize
+from flexmbs.linalg.threads import one_blas_thread
 
 REDUNDANT = 1e-10  # a row of B, scaled to length 1, that differs by less from a combination of others
 
@@ -19,11 +20,12 @@ class BorderedFactor:
     """Factor of [K Bᵀ; B 0]: `solve(f, c)` gives x and multipliers λ with K x + Bᵀλ = f, B x = c.
 
     B is m × n with few rows. K may be singular if B holds what K leaves free: then either name the coordinates to
-    ground (`grounded`: as many as there are free motions, and stopping them all), or give the motions that may be free
-    (`rigid_modes`, n × r) and they are chosen. The ground springs k are taken out again exactly by bordering with them,
+    ground (`grounded`: enough of them to stop every free motion), or give the motions that may be free (`rigid_modes`,
+    n × r) and they are chosen. The ground springs k are taken out again exactly by bordering with them,
     K x = (K + E k Eᵀ) x − E s with s = k Eᵀx. Redundant rows of B are allowed: λ is then the least one.
     """
 
+    @one_blas_thread
     def __init__(
         self, K: Any, B: Any, grounded: Any = None, *, rigid_modes: Array | None = None, solver: str | None = None
     ) -> None:
@@ -56,6 +58,7 @@ class BorderedFactor:
             )
         self._schur = scipy.linalg.lu_factor(schur) if len(scale) else None
 
+    @one_blas_thread
     def solve(self, f: Array, c: Array | float = 0.0) -> tuple[Array, Array]:
         """Return x and the multipliers for f of shape (n,) or (n, k) and c of shape (m,), (m, k) or a number."""
         f = np.asarray(f, dtype=np.float64)

@@ -36,12 +36,13 @@ def dissect(matrix: sp.csc_matrix) -> Ordering:
     members = np.argsort(group, kind="stable")
     first = np.concatenate(([0], np.cumsum(weight)))
     representative = members[first[:-1]]
-    # the graph of merged unknowns: columns and rows of one representative each
-    in_graph = np.full(n, -1)
-    in_graph[representative] = np.arange(len(representative))
-    indptr, indices = _quotient(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), representative, in_graph
-    )
+    # the graph of merged unknowns, without loops; both directions even where a zero is stored on one side only
+    pattern = sp.csc_matrix((np.ones(matrix.nnz, np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
+    graph = pattern[:, representative][representative]
+    graph = sp.csc_matrix(graph + graph.T)
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
     order, starts = _dissect(indptr, indices, weight, LEAF)
     sizes = weight[order]
     ends = np.concatenate(([0], np.cumsum(sizes)))
@@ -63,30 +64,6 @@ def _merge_equal_columns(matrix: sp.csc_matrix) -> tuple[Index, Index]:
     rank = np.empty(len(weight), np.int64)
     rank[np.argsort(first)] = np.arange(len(weight))
     return rank[group], weight[np.argsort(first)].astype(np.int64)
-
-
-@njit(cache=True)
-def _quotient(indptr: Index, indices: Index, representative: Index, in_graph: Index) -> tuple[Index, Index]:
-    n = len(representative)
-    start = np.zeros(n + 1, np.int64)
-    for v in range(n):
-        c = representative[v]
-        count = 0
-        for k in range(indptr[c], indptr[c + 1]):
-            u = in_graph[indices[k]]
-            if u >= 0 and u != v:
-                count += 1
-        start[v + 1] = start[v] + count
-    neighbour = np.empty(start[n], np.int64)
-    for v in range(n):
-        c = representative[v]
-        at = start[v]
-        for k in range(indptr[c], indptr[c + 1]):
-            u = in_graph[indices[k]]
-            if u >= 0 and u != v:
-                neighbour[at] = u
-                at += 1
-    return start, neighbour
 
 
 @njit(cache=True)
@@ -116,8 +93,6 @@ def _heights(indptr, indices, piece, label, nodes, height, work, distance, queue
             distance[v] = -1
         reached = _distances(indptr, indices, piece, label, root, distance, queue)
         if reached < len(nodes):
-            for v in nodes:
-                height[v] = 0.0 if distance[v] >= 0 else 1.0
             return False
         if sweep == 2:
             for v in nodes:
@@ -289,7 +264,7 @@ def _dissect(indptr, indices, weight, leaf):  # type: ignore[no-untyped-def]
     distance, queue = np.zeros(n, np.int64), np.zeros(n, np.int64)
     is_start = np.zeros(n + 1, np.bool_)
     is_start[n] = True
-    stack = [(0, n)]
+    stack = [(0, n)]  # pieces still to be cut, as ranges of the order
     label = 0
     while len(stack) > 0:
         low, high = stack.pop()
@@ -303,13 +278,30 @@ def _dissect(indptr, indices, weight, leaf):  # type: ignore[no-untyped-def]
         label += 1
         for v in nodes:
             piece[v] = label
-        connected = _heights(indptr, indices, piece, label, nodes, height, work, distance, queue)
-        if connected:
-            _cut(indptr, indices, weight, piece, label, nodes[np.argsort(height[nodes])], total, side, distance)
-            _refine(indptr, indices, weight, piece, label, nodes, side, pull)
-        else:
+        if not _heights(indptr, indices, piece, label, nodes, height, work, distance, queue):
+            # separate components, the small ones gathered into common leaves
             for v in nodes:
-                side[v] = 0 if height[v] == 0.0 else 1
+                distance[v] = -1
+            at, gathered = low, leaf + 1
+            for v in nodes:
+                if distance[v] >= 0:
+                    continue
+                reached = _distances(indptr, indices, piece, label, v, distance, queue)
+                size = 0
+                for i in range(reached):
+                    order[at + i] = queue[i]
+                    size += weight[queue[i]]
+                gathered += size
+                if size > leaf:
+                    stack.append((at, at + reached))
+                    gathered = leaf + 1
+                elif gathered > leaf:
+                    is_start[at] = True
+                    gathered = size
+                at += reached
+            continue
+        _cut(indptr, indices, weight, piece, label, nodes[np.argsort(height[nodes])], total, side, distance)
+        _refine(indptr, indices, weight, piece, label, nodes, side, pull)
         at = low
         bounds = np.zeros(4, np.int64)
         bounds[0] = low

@@ -14,7 +14,7 @@ from flexmbs.linalg.bordered import BorderedFactor, as_border
 from flexmbs.linalg.checks import Array, as_symmetric
 from flexmbs.linalg.factor import factorize
 from flexmbs.linalg.lanczos import Exhausted, largest
-from flexmbs.linalg.threads import blas_threads
+from flexmbs.linalg.threads import one_blas_thread
 
 Product = Callable[[Array], Array]
 
@@ -24,6 +24,7 @@ SHIFT = 1e-9  # of a free body, relative to the median K_ii/M_ii: far above roun
 TOLERANCE = 1e-10
 
 
+@one_blas_thread
 def smallest_modes(
     K: Any,
     M: Any,
@@ -58,20 +59,19 @@ def smallest_modes(
         solve = BorderedFactor(shifted, B, solver=solver).project
     mass = mass_operator or mass_product(M)
     block = BLOCK
-    with blas_threads():
-        while True:
-            try:
-                theta, vectors = largest(solve, mass, n, count, block=block, tolerance=TOLERANCE)
-            except Exhausted as end:
-                raise SolverError(_too_few(count, end.rank)) from end
-            # a block finds as many equal modes as it has vectors; where it is full there may be more
-            if _largest_cluster(theta) < block:
-                break
-            block *= 2
-            if _space(count, block) > n:
-                return _dense(K, M, count, shift, B)
-        values = shift + 1.0 / theta
-        _check(K, M, B, values, vectors, shift)
+    while True:
+        try:
+            theta, vectors = largest(solve, mass, n, count, block=block, tolerance=TOLERANCE)
+        except Exhausted as end:
+            raise SolverError(_too_few(count, end.rank)) from end
+        # a block finds as many equal modes as it has vectors; where it is full there may be more
+        if _largest_cluster(theta) < block:
+            break
+        block *= 2
+        if _space(count, block) > n:
+            return _dense(K, M, count, shift, B)
+    values = shift + 1.0 / theta
+    _check(K, M, B, values, vectors, shift)
     return values, vectors
 
 

@@ -7,8 +7,6 @@ inverse of each diagonal block in its place, so that solving is only products of
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -16,10 +14,8 @@ from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from flexmbs.linalg.dissection import Array, Index, Ordering, dissect
-from flexmbs.linalg.threads import blas_threads, blas_threads_now
 
 PANEL = 96  # columns of a stored panel: the square block on its diagonal is stored whole
-LARGE = 1e8  # operations of a front from which on several threads pay
 
 
 class NotDefiniteError(Exception):
@@ -47,31 +43,28 @@ class Multifrontal:
         self._values = values = np.empty(self.nnz)
         local = np.empty(n, np.int64)
         pending: list[list[tuple[Index, Array]]] = [[] for _ in columns]
-        at, threads = 0, blas_threads_now()
-        with blas_threads():
-            for f, (m, b) in enumerate(zip(columns.tolist(), below.tolist(), strict=True)):
-                mine = rows[row_start[f] : row_start[f + 1]]
-                square, under = np.zeros((m, m), order="F"), np.zeros((b, m), order="F")
-                update = np.zeros((b, b), order="F")
-                # kernels see transposes: C-contiguous whatever the shape, hence one compiled signature
-                front = square.T, under.T, update.T
-                _gather(indptr, indices, matrix.data, order, rank, starts[f], mine, local, front[0], front[1])
-                for child_rows, child in pending[f]:
-                    _add(child_rows, child.T, local, *front)
-                pending[f] = []
-                large = m * (m + b) ** 2 > LARGE
-                with blas_threads(threads) if large else nullcontext():
-                    square, failed = dpotrf(square, lower=1, clean=1, overwrite_a=1)
-                    if failed:
-                        raise NotDefiniteError(int(order[starts[f] + failed - 1]))
-                    if b:
-                        under = dtrsm(1.0, square, under, side=1, lower=1, trans_a=1, overwrite_b=1)
-                        update = dsyrk(-1.0, under, beta=1.0, c=update, lower=1, overwrite_c=1)
-                        pending[parent[f]].append((mine, update))
-                for first in range(0, m, PANEL):
-                    last = min(first + PANEL, m)
-                    inverse, _ = dtrtri(square[first:last, first:last], lower=1)
-                    at = _store(inverse.T, square.T, under.T, first, last, values, at)
+        at = 0
+        for f, (m, b) in enumerate(zip(columns.tolist(), below.tolist(), strict=True)):
+            mine = rows[row_start[f] : row_start[f + 1]]
+            square, under = np.zeros((m, m), order="F"), np.zeros((b, m), order="F")
+            update = np.zeros((b, b), order="F")
+            # kernels see transposes: C-contiguous whatever the shape, hence one compiled signature
+            front = square.T, under.T, update.T
+            _gather(indptr, indices, matrix.data, order, rank, starts[f], mine, local, front[0], front[1])
+            for child_rows, child in pending[f]:
+                _add(child_rows, child.T, local, *front)
+            pending[f] = []
+            square, failed = dpotrf(square, lower=1, clean=1, overwrite_a=1)
+            if failed:
+                raise NotDefiniteError(int(order[starts[f] + failed - 1]))
+            if b:
+                under = dtrsm(1.0, square, under, side=1, lower=1, trans_a=1, overwrite_b=1)
+                update = dsyrk(-1.0, under, beta=1.0, c=update, lower=1, overwrite_c=1)
+                pending[parent[f]].append((mine, update))
+            for first in range(0, m, PANEL):
+                last = min(first + PANEL, m)
+                inverse, _ = dtrtri(square[first:last, first:last], lower=1)
+                at = _store(inverse.T, square.T, under.T, first, last, values, at)
 
     def solve(self, b: Array) -> Array:
         """Return K⁻¹ b for b of shape (n,) or (n, k)."""

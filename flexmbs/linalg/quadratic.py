@@ -13,13 +13,14 @@ from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import as_square, as_symmetric
 from flexmbs.linalg.factor import Factor, factorize
 from flexmbs.linalg.modes import mass_product
-from flexmbs.linalg.threads import blas_threads
+from flexmbs.linalg.threads import one_blas_thread
 
 Complex = NDArray[np.complex128]
 
 DENSE = 60  # up to this many unknowns all eigenvalues are computed densely
 
 
+@one_blas_thread
 def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None = None) -> tuple[Complex, Complex]:
     """Eigenvalues λ of (λ²M + λC + K) x = 0 with Im λ ≥ 0, the `count` smallest in size, and their vectors.
 
@@ -69,12 +70,11 @@ def _sparse(M: Any, C: Any, K: Any, wanted: int, factor: Factor) -> tuple[Comple
 
     start = np.random.default_rng(7).standard_normal(2 * n)
     operator = sla.LinearOperator((2 * n, 2 * n), matvec=apply, dtype=np.float64)
-    with blas_threads():
-        try:
-            # two applications purge what only the start vector holds (infinite λ where M is singular)
-            inverse, vectors = sla.eigs(operator, wanted, v0=apply(apply(start)), ncv=2 * wanted + 20)
-        except sla.ArpackError as error:
-            raise SolverError(f"the quadratic eigenproblem did not converge ({error}): ask for fewer modes") from error
+    try:
+        # two applications purge what only the start vector holds (infinite λ where M is singular)
+        inverse, vectors = sla.eigs(operator, wanted, v0=apply(apply(start)), ncv=2 * wanted + 20)
+    except sla.ArpackError as error:
+        raise SolverError(f"the quadratic eigenproblem did not converge ({error}): ask for fewer modes") from error
     finite = abs(inverse) > 1e-14 * abs(inverse).max()
     return 1.0 / inverse[finite], vectors[:n, finite]
 

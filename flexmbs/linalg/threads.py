@@ -1,11 +1,19 @@
-"""How many threads BLAS may use: one for thin blocks, where two are slower, and all for large ones."""
+"""One BLAS thread for sparse work.
+
+Fronts, panels and blocks of vectors are too small to gain from more (none measured on two cores), and once another
+process wants a core the threads wait for each other: a factorisation then takes ten times as long.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @cache
@@ -13,15 +21,15 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def blas_threads(count: int = 1) -> AbstractContextManager[object]:
-    """Context in which BLAS uses `count` threads, by default one."""
-    limit: AbstractContextManager[object] = _libraries().limit(limits=count)
-    return limit
+def one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
+    """Let BLAS use one thread while the function runs."""
 
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _libraries().limit(limits=1):
+            return function(*args, **kwargs)
 
-def blas_threads_now() -> int:
-    """Return the number of threads that BLAS may use at this moment."""
-    return max((library.num_threads for library in _libraries().lib_controllers), default=1)
+    return limited
 
 
 def find_libraries_again() -> None:

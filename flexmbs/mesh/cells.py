@@ -89,7 +89,14 @@ _FACES: dict[str, list[tuple[int, ...]]] = {
     "pyramid": [(0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)],
 }
 
-_FACE_NAMES = {(2, 1): "line", (2, 2): "line3", (3, 1): "triangle", (3, 2): "triangle6", (4, 1): "quad", (4, 2): "quad8"}
+_FACE_NAMES = {
+    (2, 1): "line",
+    (2, 2): "line3",
+    (3, 1): "triangle",
+    (3, 2): "triangle6",
+    (4, 1): "quad",
+    (4, 2): "quad8",
+}
 
 
 def _total_degree(dimension: int, degree: int) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -16,6 +17,7 @@ from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.quality import Quality, quality
 from flexmbs.mesh.read import read
 from flexmbs.mesh.sets import MeshSets, Which
+from flexmbs.mesh.write import write
 
 Index = NDArray[np.int64]
 
@@ -40,9 +42,16 @@ class Mesh(MeshSets):
         """Read a mesh file with its named sets (Gmsh, Abaqus, Nastran, VTK, XDMF and whatever meshio reads).
 
         ``scale`` multiplies the coordinates (1e-3 for a file in millimetres); ``dimension`` keeps only cells
-        of that dimension where a file mixes solids with separate shells or lines.
+        of that dimension where a file mixes solids with separate shells or lines. The cells are those of the highest
+        dimension; groups of boundary cells become face sets, of edges and points node sets. Groups without a name
+        are called ``surface 12`` (Gmsh), ``PID_3`` (Nastran), ``material_2`` (VTK: array and value). Nodes that no
+        cell uses are dropped.
         """
         return cls(**read(path, scale=scale, dimension=dimension))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a mesh file; ``.msh``, ``.inp``, ``.vtu``, ``.vtk`` and ``.xdmf`` keep all sets, others only cells."""
+        write(path, self.data)
 
     @classmethod
     def line(cls, start: ArrayLike, end: ArrayLike, divisions: int, cell: str = "line") -> Mesh:
@@ -151,7 +160,10 @@ class Mesh(MeshSets):
         )
 
     def refined(self, times: int = 1) -> Mesh:
-        """Every edge halved: plane cells into 4, solids into 8 (a pyramid into 6 and 4 tetrahedra)."""
+        """Every edge halved: plane cells into 4, solids into 8 (a pyramid into 6 and 4 tetrahedra).
+
+        Sets are carried along; a new node joins a node set if all the nodes it lies between are in it.
+        """
         return Mesh(**refine.refined(self.data, times))
 
     def to_quadratic(self) -> Mesh:
@@ -230,11 +242,15 @@ class Mesh(MeshSets):
 
     def problems(self) -> list[Problem]:
         """Everything that is wrong or suspicious, errors first; each says which cells and what to do."""
-        return check.problems(self.data)
+        return list(self._problems)
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
+        return tuple(check.problems(self.data))
 
     def check(self) -> Mesh:
         """The mesh itself, if nothing is wrong with it; otherwise the first error is raised."""
-        for problem in self.problems():
+        for problem in self._problems:
             if problem.severity == "error":
                 raise MeshError(problem.message)
         return self

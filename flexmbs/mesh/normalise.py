@@ -40,6 +40,12 @@ WITHOUT_CENTRES = {
 def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -> MeshData:
     """Constructor arguments of the mesh in a file; ``dimension`` keeps the cells of that dimension only."""
     blocks = [_without_centres(kind, nodes) for kind, nodes in contents.blocks]
+    for kind, nodes in blocks:
+        if nodes.size and not 0 <= nodes.min() <= nodes.max() < len(contents.points):
+            wrong = nodes[(nodes < 0) | (nodes >= len(contents.points))][0]
+            raise MeshError(
+                f"{name}: a {kind} names node {wrong} of {len(contents.points)} (from 0); the file is damaged."
+            )
     dimensions = np.concatenate([np.zeros(0, int), *(np.full(len(n), _dimension(k)) for k, n in blocks)])
     top = _chosen_dimension(blocks, dimensions, name, dimension)
     cells, new_number = _kept_cells(blocks, top, name)
@@ -59,7 +65,7 @@ def mesh_data(contents: FileContents, name: str, dimension: int | None = None) -
         cell_sets[key] = new_number[members]
         face_sets.setdefault(key, []).append(faces[members])
         lower = members[(dimensions[members] < top) & (faces[members, 0] < 0)]
-        node_groups.setdefault(key, []).extend(_nodes_of(blocks, lower))
+        node_groups.setdefault(key, []).extend(_nodes_of(blocks, lower, cells))
     return {
         "points": contents.points[attached],
         "cells": [CellBlock(b.type, new_node[b.nodes]) for b in cells],
@@ -122,13 +128,17 @@ def _unknown_cell(kind: str, count: int, name: str) -> str:
 
 def _faces(blocks: Sequence[tuple[str, Index]], top: int, cells: Sequence[CellBlock]) -> Index:
     """(cell, local face) of every cell of the file that is a face of the mesh; -1 elsewhere."""
-    found = []
+    found = np.full((sum(len(nodes) for _, nodes in blocks), 2), -1, dtype=np.int64)
+    markers: dict[int, list[tuple[int, Index]]] = {}  # by number of corners: first cell and corner nodes
+    start = 0
     for kind, nodes in blocks:
         if top > 1 and _dimension(kind) == top - 1 and kind in CELLS and len(nodes):
-            found.append(match_faces(cells, nodes[:, : CELLS[kind].corners]))
-        else:
-            found.append(np.full((len(nodes), 2), -1, dtype=np.int64))
-    return np.concatenate(found)
+            markers.setdefault(CELLS[kind].corners, []).append((start, nodes[:, : CELLS[kind].corners]))
+        start += len(nodes)
+    for parts in markers.values():  # one search for all blocks: it sorts the faces of the whole mesh
+        numbers = np.concatenate([np.arange(first, first + len(nodes)) for first, nodes in parts])
+        found[numbers] = match_faces(cells, np.concatenate([nodes for _, nodes in parts]))
+    return found
 
 
 def _refuse_other_cells(
@@ -161,14 +171,27 @@ def _are_edges(cells: Sequence[CellBlock], lines: Index) -> NDArray[np.bool_]:
     return np.isin(lines[:, 0] * count + lines[:, 1], pairs[:, 0] * count + pairs[:, 1])
 
 
-def _nodes_of(blocks: Sequence[tuple[str, Index]], members: Index) -> list[Index]:
+def _nodes_of(blocks: Sequence[tuple[str, Index]], members: Index, cells: Sequence[CellBlock]) -> list[Index]:
+    """Nodes of the given cells of the file, and the midside nodes of edges that it marks by straight lines."""
     start, nodes = 0, []
-    for _, block in blocks:
+    for kind, block in blocks:
         mine = members[(members >= start) & (members < start + len(block))] - start
         if len(mine):
             nodes.append(np.unique(block[mine]))
+            if kind == "line":
+                nodes.append(_middles(cells, block[mine]))
         start += len(block)
     return nodes
+
+
+def _middles(cells: Sequence[CellBlock], lines: Index) -> Index:
+    """Midside nodes of the cells' edges between these pairs of corners."""
+    edges = [b.nodes[:, edge] for b in cells for edge in CELLS[b.type].edges if len(edge) == 3]
+    table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *edges])
+    count = max(int(table.max(initial=0)), int(lines.max())) + 1
+    ends, wanted = np.sort(table[:, :2], axis=1), np.sort(lines, axis=1)
+    found = np.isin(ends[:, 0] * count + ends[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    return np.unique(table[found, 2])
 
 
 def _tidy(sets: dict[str, Index], kind: str, name: str) -> dict[str, Index]:

@@ -12,22 +12,27 @@ import numpy as np
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
-from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, vtk
+from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, unv, vtk_legacy, vtk_xml
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.integrals import cell_volumes
 from flexmbs.mesh.move import reverse
 from flexmbs.mesh.normalise import mesh_data
 
-SMALLEST, LARGEST = 1e-4, 1e3
+SMALLEST, LARGEST = 1e-4, 50.0
 """Diagonals (metres) beyond which a part is more likely given in other units."""
 
 OWN: dict[str, Callable[[Path], FileContents]] = {
     ".msh": gmsh.read,
     ".inp": abaqus.read,
     **dict.fromkeys((".bdf", ".nas", ".fem", ".blk", ".dat"), nastran.read),
-    **dict.fromkeys(vtk.READERS, vtk.read),
+    ".unv": unv.read,
+    ".vtk": vtk_legacy.read,
+    **dict.fromkeys(vtk_xml.READERS, vtk_xml.read),
 }
 """Readers of our own, by extension."""
+
+UPRIGHT = (".med", ".vtk", *vtk_xml.READERS, ".xdmf", ".xmf")
+"""Formats that count the nodes of some cells the other way round."""
 
 
 class MeshWarning(UserWarning):
@@ -61,11 +66,11 @@ def _contents(path: Path) -> FileContents:
     suffix = path.suffix.lower()
     through = through_meshio.extensions()
     if suffix == ".msh":
-        return through_meshio.read(path, "ansys") if _head(path).startswith(b"(") else gmsh.read(path)
+        return through_meshio.read(path, "ansys") if _head(path).startswith(b"(") else _guarded(gmsh.read, path)
     if suffix == ".dat" and re.search(rb"^\s*(VARIABLES|ZONE)\b", _head(path), re.M | re.I):
         return through_meshio.read(path, "tecplot")
     if suffix in OWN:
-        return OWN[suffix](path)
+        return _guarded(OWN[suffix], path)
     if suffix not in through:
         known = ", ".join(sorted({*through, *OWN}))
         raise MeshError(
@@ -75,15 +80,28 @@ def _contents(path: Path) -> FileContents:
     return through_meshio.read(path, through[suffix][0])
 
 
+def _guarded(reader: Callable[[Path], FileContents], path: Path) -> FileContents:
+    """What a reader of ours makes of a file; damage that it does not foresee is still the file's fault."""
+    try:
+        return reader(path)
+    except MeshError:
+        raise
+    except (ValueError, LookupError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
+        raise MeshError(
+            f"{path}: cannot be understood ({type(error).__name__}: {error}); it may be damaged, export it again."
+        ) from error
+
+
 def _upright(data: MeshData, suffix: str) -> MeshData:
     """Cells in our node order where a format, or part of what writes it, counts them the other way round."""
+    if suffix not in UPRIGHT:
+        return data
     inverted = [cell_volumes(data["points"], b.type, b.nodes) < 0 for b in data["cells"]]
-    if suffix == ".med":  # its solids are inside out by definition; a few inverted cells are a defect, to be reported
+    if suffix == ".med":  # solids are inside out by definition; only a few inverted cells are a defect, to be reported
         return reverse(data, np.concatenate(inverted)) if all(part.all() for part in inverted) else data
-    if suffix in (*vtk.READERS, ".xdmf", ".xmf"):  # VTK's manual and most programs begin wedges with opposite triangles
-        wedges = [part & b.type.startswith("wedge") for part, b in zip(inverted, data["cells"], strict=True)]
-        return reverse(data, np.concatenate(wedges))
-    return data
+    # VTK's manual and most programs begin wedges with opposite triangles.
+    wedges = [part & b.type.startswith("wedge") for part, b in zip(inverted, data["cells"], strict=True)]
+    return reverse(data, np.concatenate(wedges))
 
 
 def _head(path: Path) -> bytes:
@@ -101,5 +119,5 @@ def _check_size(data: MeshData, path: Path) -> None:
         warnings.warn(
             f"{path}: the part is {size:.3g} m across. Lengths are metres; {advice}.",
             MeshWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -23,7 +23,9 @@ def shape_values(cell: str, xi: Array) -> Array:
 
 def shape_gradients(cell: str, xi: Array) -> Array:
     """Derivatives ∂φ_a/∂ξ_k at reference points ``xi``: an array (points, nodes, dimension)."""
-    gradients: Array = np.einsum("qmk,ma->qak", _monomial_gradients(cell, np.asarray(xi, dtype=float)), _coefficients(cell))
+    gradients: Array = np.einsum(
+        "qmk,ma->qak", _monomial_gradients(cell, np.asarray(xi, dtype=float)), _coefficients(cell)
+    )
     return np.ascontiguousarray(gradients)
 
 

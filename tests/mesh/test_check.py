@@ -110,6 +110,18 @@ def test_overlapping_cells() -> None:
     np.testing.assert_array_equal(problem.cells, [0, 1, 2])
 
 
+def test_linear_beside_quadratic_cells() -> None:
+    mesh = Mesh.box((2, 1, 1), (2, 1, 1))
+    part = mesh.to_quadratic()
+    mixed = part.replace(cells=[("hexahedron", part.cells[0].nodes[:1, :8]), ("hexahedron20", part.cells[0].nodes[1:])])
+    mixed = mixed.without_unattached_nodes()
+    (problem,) = mixed.problems()
+    assert (problem.kind, problem.severity) == ("mixed orders", "warning")
+    assert "1 face(s) lie between a linear and a quadratic cell" in problem.message
+    assert "mesh.to_quadratic()" in problem.message
+    assert mixed.to_linear().problems() == []
+
+
 def test_unattached_nodes() -> None:
     mesh = Mesh([*TETRA, [5, 5, 5]], [("tetra", [[0, 1, 2, 3]])], name="rod.inp")
     with pytest.raises(MeshError, match=r"rod\.inp: node 4 belongs to no cell.*without_unattached_nodes\(\)"):

@@ -94,3 +94,101 @@ def test_abaqus_written_by_gmsh(name: str) -> None:
     assert_box(mesh)
     assert_groups(mesh, clamped="clamped_face", middle="PhysicalSurface12")
     np.testing.assert_allclose(mesh.points[mesh.node_sets["edge"]][:, [0, 2]], 0)
+
+
+@pytest.mark.parametrize("name", ["box", "tetra_2", "hexahedron_2", "wedge_2"])
+def test_med_groups_and_orientation(name: str) -> None:
+    mesh = Mesh.read(DATA / f"{name}.med")  # MED's solids are inside out by definition
+    assert_box(mesh)
+    assert_groups(mesh, middle="G_2D_12")
+    np.testing.assert_allclose(mesh.points[mesh.node_sets["corner"]], [[0, 0, 0]])
+
+
+@pytest.mark.parametrize("name", ["box", "tetra_2", "hexahedron_2", "wedge_2"])
+def test_vtk_written_by_gmsh(name: str) -> None:
+    mesh = Mesh.read(DATA / f"{name}.vtk")
+    assert_box(mesh)
+    np.testing.assert_allclose(volume(mesh, "CellEntityIds_1"), 1)
+    np.testing.assert_allclose(np.abs(area_vector(mesh, "CellEntityIds_12")), [1, 0, 0], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["box", "hexahedron_2", "wedge_2"])
+def test_universal_files(name: str) -> None:
+    mesh = Mesh.read(DATA / f"{name}.unv")
+    assert_box(mesh)
+    assert_groups(mesh, clamped="clamped_face", middle="PhysicalSurface12")
+    np.testing.assert_allclose(mesh.points[mesh.node_sets["edge"]][:, [0, 2]], 0)
+
+
+def universal(path: Path, points: list[tuple[float, ...]], element: list[list[int]], group: list[int]) -> Mesh:
+    """A universal file of one element with nodes 1, 2, ... in I-deas' order, and a group ``named``."""
+
+    def rows(*lists: list[int]) -> str:
+        return "".join("".join(f"{n:10d}" for n in numbers) + "\n" for numbers in lists)
+
+    nodes = "".join(
+        rows([k, 1, 1, 11]) + "".join(f"{x:23.16E}".replace("E", "D") for x in p) + "\n"
+        for k, p in enumerate(points, 1)
+    )
+    members = rows([1, 0, 0, 0, 0, 0, 0, 1]) + "named\n" + rows(group)
+    parts = (("2411", nodes), ("2412", rows(*element)), ("2467", members))
+    path.write_text("".join(f"    -1\n{number:>6}\n{text}    -1\n" for number, text in parts))
+    return Mesh.read(path)
+
+
+def test_universal_beam_and_group_of_nodes(tmp_path: Path) -> None:
+    element = [[1, 24, 1, 1, 7, 3], [0, 1, 1], [1, 2, 3]]
+    mesh = universal(tmp_path / "beam.unv", [(0, 0, 0), (1, 0, 0), (2, 0, 0)], element, [7, 3, 0, 0])
+    assert_midside_nodes_halve_edges(mesh)
+    np.testing.assert_allclose(mesh.points[mesh.node_sets["named"]], [[2, 0, 0]])
+
+
+def test_universal_quadratic_tetrahedron(tmp_path: Path) -> None:
+    base = [(0, 0, 0), (0.5, 0, 0), (1, 0, 0), (0.5, 0.5, 0), (0, 1, 0), (0, 0.5, 0)]  # corner, midside, corner, ...
+    points = [*base, (0, 0, 0.5), (0.5, 0, 0.5), (0, 0.5, 0.5), (0, 0, 1)]
+    element = [[4, 118, 1, 1, 7, 10], list(range(1, 9)), [9, 10]]
+    mesh = universal(tmp_path / "tetra.unv", points, element, [8, 4, 0, 0])
+    assert_midside_nodes_halve_edges(mesh)
+    np.testing.assert_allclose(volume(mesh, "named"), 1 / 6)
+
+
+@pytest.mark.parametrize("name", ["box.mesh", "box.su2"])
+def test_tags_through_meshio(name: str) -> None:
+    mesh = Mesh.read(DATA / name)
+    assert_box(mesh)
+    areas = [np.abs(area_vector(mesh, faces)) for faces in mesh.face_sets]
+    np.testing.assert_allclose(areas, [[1, 0, 0]] * len(areas), atol=1e-9)
+    assert len(areas) >= 3
+
+
+VTK = [
+    "pyvista.vtk",
+    "pyvista.vtu",
+    "pyvista_ascii.vtk",
+    "vtk42.vtk",
+    "vtk_ascii.vtu",
+    "vtk_binary.vtu",
+    "vtk_appended.vtu",
+]
+
+
+@pytest.mark.parametrize("name", VTK)
+def test_vtk_arrays_become_sets_and_wedges_of_both_orders_are_upright(name: str) -> None:
+    mesh = Mesh.read(DATA / name)
+    assert [(b.type, len(b)) for b in mesh.cells] == [("wedge", 2), ("hexahedron", 1)]
+    np.testing.assert_allclose(volume(mesh), 2)
+    np.testing.assert_allclose([volume(mesh, "material_1"), volume(mesh, "material_2")], 1)
+    np.testing.assert_allclose([volume(mesh, "region id_1"), volume(mesh, "region id_3")], [1.5, 0.5])
+    np.testing.assert_allclose(area_vector(mesh, "material_7"), [-1, 0, 0], atol=1e-12)
+    assert set(mesh.sets) == {"material_1", "material_2", "material_7", "region id_0", "region id_1", "region id_3"}
+
+
+@pytest.mark.parametrize("name", ["surface.vtp", "surface.vtk", "surface.stl", "surface.ply", "box.stl"])
+def test_surfaces_are_meshes_of_dimension_2(name: str) -> None:
+    mesh = Mesh.read(DATA / name)
+    assert mesh.dimension == 2
+    np.testing.assert_allclose(volume(mesh), 3 if name == "box.stl" else 24)
+
+
+def test_structured_grids() -> None:
+    np.testing.assert_allclose(volume(Mesh.read(DATA / "voxels.vti")), 2)

@@ -95,16 +95,24 @@ def test_bulk_data_alone_under_other_extensions(tmp_path: Path, name: str) -> No
     assert_straight(read(tmp_path, TETRA, name), 1 / 6)
 
 
-@pytest.mark.parametrize(("kind", "theta", "phi"), [("C", 30.0, 2.0), ("S", 60.0, 30.0)])
-def test_cylindrical_and_spherical_systems(tmp_path: Path, kind: str, theta: float, phi: float) -> None:
-    system = f"CORD2{kind},9,,1.,0.,0.,1.,0.,1.\n,2.,0.,0.\n"
-    mesh = read(tmp_path, TETRA.replace("GRID,4,,0.,0.,1.", f"GRID,4,9,2.,{theta},{phi}") + system)
-    t, p = np.radians(theta), np.radians(phi)
-    expected = {
-        "C": [1 + 2 * np.cos(t), 2 * np.sin(t), 2.0],
-        "S": [1 + 2 * np.sin(t) * np.cos(p), 2 * np.sin(t) * np.sin(p), 2 * np.cos(t)],
+@pytest.mark.parametrize(("kind", "given"), [("R", (2.0, 3.0, 4.0)), ("C", (2.0, 30.0, 4.0)), ("S", (2.0, 60.0, 30.0))])
+def test_turned_coordinate_systems(tmp_path: Path, kind: str, given: tuple[float, float, float]) -> None:
+    """Axes in general position: no symmetry of the axes may hide a transposed rotation."""
+    origin, z = np.array([1.0, 0.5, -0.25]), np.array([1.0, 2.0, 2.0]) / 3
+    x = np.array([2.0, 1.0, -2.0]) / 3
+    y = np.array([-2.0, 2.0, -1.0]) / 3
+    np.testing.assert_allclose(np.cross(z, x), y)
+    points = [repr(float(v)) for p in (origin, origin + 3 * z, origin + 3 * x + 3 * z) for v in p]
+    system = f"CORD2{kind},9,,{','.join(points[:6])}\n,{','.join(points[6:])}\n"
+    place = f"GRID,4,9,{','.join(map(str, given))}"
+    mesh = read(tmp_path, TETRA.replace("GRID,4,,0.,0.,1.", place) + system)
+    r, a, b = given[0], np.radians(given[1]), np.radians(given[2])
+    local = {
+        "R": given,
+        "C": (r * np.cos(a), r * np.sin(a), given[2]),
+        "S": (r * np.sin(a) * np.cos(b), r * np.sin(a) * np.sin(b), r * np.cos(a)),
     }[kind]
-    np.testing.assert_allclose(mesh.points[3], expected)
+    np.testing.assert_allclose(mesh.points[3], origin + local[0] * x + local[1] * y + local[2] * z, atol=1e-12)
 
 
 def test_names_kept_by_ansa_and_simcenter(tmp_path: Path) -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import meshio
 import numpy as np
+from numpy.typing import NDArray
 
 from flexmbs.errors import MeshError
+from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.formats.contents import FileContents, Index
+from flexmbs.mesh.formats.markers import Marked, marked_cells, marked_faces
 from flexmbs.mesh.formats.tags import SET, groups_of
 
 log = logging.getLogger(__name__)
@@ -47,11 +52,46 @@ def read(path: Path, file_format: str) -> FileContents:
     return _contents(mesh)
 
 
+def write(path: Path, data: MeshData) -> None:
+    """Write a mesh in a format of meshio's, with its sets as 0/1 arrays where the format has arrays.
+
+    Faces that are in sets are written as cells of their own, which readers take for the markers they are.
+    """
+    file_format = meshio.extension_to_filetypes[path.suffix.lower()][0]
+    with_arrays = file_format in ("vtu", "vtk", "xdmf")
+    marked = [*marked_cells(data), *(marked_faces(data) if with_arrays else [])]
+    names = dict.fromkeys(name for m in marked for name in m.names) if with_arrays else {}
+    # Legacy VTK separates words by blanks and stands %20 for them.
+    label: Callable[[str], str] = (lambda n: quote(SET + n, safe=":")) if file_format == "vtk" else (lambda n: SET + n)
+    cell_data = {label(name): [_members(m, name) for m in marked] for name in names}
+    point_data = {}
+    if with_arrays:
+        for name, nodes in data["node_sets"].items():
+            point_data[label(name)] = np.isin(np.arange(len(data["points"])), nodes).astype(np.int64)
+    elif data["node_sets"] or data["cell_sets"] or data["face_sets"]:
+        log.info("%s: the sets are not written; .msh, .inp, .vtu and .xdmf keep them", path)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            mesh = meshio.Mesh(data["points"], [(m.type, m.nodes) for m in marked], point_data, cell_data)
+            meshio._helpers._writer_map[file_format](str(path), mesh)
+    except ImportError as error:
+        raise MeshError(f"{path}: writing {file_format} files needs the package {error.name!r}; install it.") from error
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{said.getvalue()} {error}".split()) or type(error).__name__
+        raise MeshError(f"{path}: cannot be written as {file_format} ({reason}). Try .msh, .inp or .vtu.") from error
+
+
+def _members(marked: Marked, name: str) -> NDArray[np.int64]:
+    if name not in marked.names:
+        return np.zeros(len(marked.nodes), dtype=np.int64)
+    return marked.inside[:, marked.names.index(name)].astype(np.int64)
+
+
 def _contents(mesh: meshio.Mesh) -> FileContents:
     """Contents of a meshio mesh, with whatever meshio knows of groups."""
-    points = np.array(mesh.points, dtype=float).reshape(len(mesh.points), -1)
-    if points.shape[1] < 3:
-        points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    points = np.array(mesh.points, dtype=float).reshape(len(mesh.points), -1 if len(mesh.points) else 3)
+    points = np.pad(points, ((0, 0), (0, max(0, 3 - points.shape[1]))))
     blocks = [(b.type, _nodes(b)) for b in mesh.cells]
     starts = np.concatenate([[0], np.cumsum([len(n) for _, n in blocks])]).astype(np.int64)
     node_groups = {str(k): np.asarray(v, dtype=np.int64).ravel() for k, v in mesh.point_sets.items()}

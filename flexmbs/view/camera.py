@@ -1,0 +1,57 @@
+"""From where a part is looked at: an orthographic camera as a rotation, the same for every renderer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.errors import AnalysisError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """An orthographic camera; the rows of ``axes`` point right, up and towards the viewer, from ``center``."""
+
+    axes: Array
+    center: Array
+    width: float
+    height: float
+
+    def project(self, points: Array) -> Array:
+        """Screen coordinates (right, up) and height towards the viewer, seen from the centre, (points, 3)."""
+        return np.asarray((points - self.center) @ self.axes.T)
+
+    def fitted(self, aspect: float, margin: float = 1.06) -> Camera:
+        """The same view with width / height = aspect, everything in it."""
+        height = margin * max(self.height, self.width / aspect, 1e-12)
+        return Camera(self.axes, self.center, height * aspect, height)
+
+
+def camera(points: Array, look: ArrayLike | None, plane: bool) -> Camera:
+    """A camera that sees all points, from the direction ``look``, by default from before the part's flattest side."""
+    extent = np.ptp(points, axis=0)
+    if look is None:
+        toward = np.array([0.0, 0.0, 1.0]) if plane else _default(extent)
+    else:
+        toward = np.asarray(look, dtype=float)
+        if toward.shape != (3,) or not np.linalg.norm(toward) > 0:
+            raise AnalysisError(f"look= must be a vector (x, y, z) from the part to the viewer, not {look!r}.")
+    toward = toward / np.linalg.norm(toward)
+    up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.75 else np.array([0.0, 1.0, 0.0])
+    right = np.cross(up, toward)
+    right /= np.linalg.norm(right)
+    axes = np.vstack([right, np.cross(toward, right), toward])
+    on_screen = points @ axes.T
+    low, high = on_screen.min(axis=0), on_screen.max(axis=0)
+    width, height, _ = high - low
+    return Camera(axes, (low + high) / 2 @ axes, float(width), float(height))
+
+
+def _default(extent: Array) -> Array:
+    """Mostly along the shortest side of the bounding box, from the front, from above."""
+    thin = 2 if extent[2] < 0.8 * min(extent[:2]) else int(np.argmin(extent[:2] - [0.0, 0.2 * extent[1]]))
+    return np.array([(0.8, -0.45, 0.4), (0.4, -0.8, 0.45), (0.32, 0.42, 0.85)][thin])

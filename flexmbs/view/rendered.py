@@ -1,0 +1,104 @@
+"""Panels rendered by VTK through PyVista, the only door to it: as an image, or in a window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.view.opengl import prepare
+from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
+
+_LIGHTS = (((0.1, 0.2, 1.0), 0.66), ((-0.7, 1.0, 0.5), 0.26), ((0.9, -0.2, 0.3), 0.12))
+"""Directions and strengths: from the viewer, from above left, and a little from the right."""
+
+
+def image(panel: Panel, bar: ColorBar | None, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """One panel as an image (height, width, 3) on white."""
+    plotter = _plotter(panel, bar, size, off_screen=True)
+    try:
+        return np.asarray(plotter.screenshot(return_img=True), dtype=np.uint8)
+    finally:
+        plotter.close()
+
+
+def show(panel: Panel, bar: ColorBar | None, legend: tuple[tuple[str, str], ...]) -> None:
+    """One panel in a window that can be turned with the mouse; returns when it is closed."""
+    plotter = _plotter(panel, bar, (1200, 800), off_screen=False)
+    plotter.add_text(panel.title, font_size=10, color="black")
+    if bar is not None:
+        plotter.add_scalar_bar(title=bar.title, color="black", vertical=True)
+    if legend:
+        plotter.add_legend([[name, color] for name, color in legend], bcolor="white")
+    plotter.add_axes(color="black")
+    plotter.show()
+
+
+def _plotter(panel: Panel, bar: ColorBar | None, size: tuple[int, int], off_screen: bool) -> Any:
+    prepare()
+    import pyvista
+
+    plotter = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="none")
+    plotter.set_background("white")  # type: ignore[arg-type]
+    for position, intensity in _LIGHTS:
+        plotter.add_light(pyvista.Light(position=position, intensity=intensity, light_type="camera light"))
+    for item in panel.items:
+        if isinstance(item, Surface):
+            _add_surface(pyvista, plotter, item, bar)
+        elif isinstance(item, Lines):
+            _add_lines(pyvista, plotter, item, bar, panel.camera.height / size[1])
+        else:
+            _add_dots(pyvista, plotter, item, panel.camera.height)
+    view = panel.camera.fitted(size[0] / size[1])
+    camera = plotter.camera
+    camera.parallel_projection = True
+    camera.focal_point = view.center
+    camera.position = view.center + 10 * max(view.width, view.height) * view.axes[2]
+    camera.up = view.axes[1]
+    camera.parallel_scale = view.height / 2
+    plotter.reset_camera_clipping_range()
+    plotter.enable_anti_aliasing("ssaa")
+    return plotter
+
+
+def _coloured(values: Any, color: str, bar: ColorBar | None) -> dict[str, Any]:
+    if values is None or bar is None:
+        return {"color": color}
+    return {"scalars": "values", "cmap": bar.cmap, "clim": (bar.low, bar.high), "show_scalar_bar": False}
+
+
+def _add_surface(pyvista: Any, plotter: Any, item: Surface, bar: ColorBar | None) -> None:
+    data = pyvista.PolyData.from_regular_faces(item.points, item.triangles)
+    if item.values is not None:
+        data.point_data["values"] = item.values
+    if item.closed:
+        data = data.compute_normals(feature_angle=28.0, split_vertices=True, consistent_normals=False)
+    colours = _coloured(item.values, item.color, bar)
+    # a plane part is seen straight on: shading would only darken its colours
+    shading = {"smooth_shading": True, "specular": 0.08, "ambient": 0.2} if item.closed else {"lighting": False}
+    plotter.add_mesh(data, **colours, **shading)
+
+
+def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pixel: float) -> None:
+    if not len(item.segments):
+        return
+    cells = np.column_stack([np.full(len(item.segments), 2), item.segments]).ravel()
+    data = pyvista.PolyData(item.points, lines=cells)
+    if item.values is not None:
+        data.point_data["values"] = item.values
+    colours = _coloured(item.values, item.color, bar)
+    if item.kind == "member":
+        tube = data.strip().tube(radius=item.width * pixel, n_sides=16)
+        plotter.add_mesh(tube, **colours, smooth_shading=True, ambient=0.45)
+        return
+    actor = plotter.add_mesh(data, **colours, line_width=item.width, lighting=False)
+    # edges lie in the surface: drawn a little nearer to the eye, or they flicker
+    actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+    actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0, -8)
+
+
+def _add_dots(pyvista: Any, plotter: Any, item: Dots, height: float) -> None:
+    if len(item.points):
+        ball = pyvista.Sphere(radius=0.008 * height, theta_resolution=16, phi_resolution=16)
+        plotter.add_mesh(pyvista.PolyData(item.points).glyph(geom=ball, scale=False, orient=False), color=item.color)

@@ -1,0 +1,83 @@
+"""Every example runs as it is, and its outcome is what mechanics says."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name: str) -> dict[str, Any]:
+    """Names at the end of an example, run without its pictures."""
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def test_all_are_tested() -> None:
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested
+
+
+def test_connecting_rod_modes() -> None:
+    """Bending out of the plane is softer than in it, then torsion; effective masses stay below the mass."""
+    names = run("connecting_rod_modes")
+    modes, mass = names["modes"], names["mass"].mass
+    assert np.all(np.diff(modes.frequencies) > 0)
+    assert np.argmax(modes.effective_mass[:2], axis=1).tolist() == [2, 1]
+    assert np.all(modes.effective_mass.sum(axis=0) < mass)
+
+
+def test_element_matrices() -> None:
+    names = run("element_matrices")
+    mass = 7850.0 * 0.01
+    np.testing.assert_allclose(names["total"], mass * np.eye(3), atol=1e-10 * mass)
+    # the first bending frequency of a slender beam, which shear lowers by a per cent
+    slender = 1.8751**2 / (2 * np.pi) * np.sqrt(210e9 * 0.1**4 / 12 / mass)
+    assert names["modes"].frequencies[0] == pytest.approx(slender, rel=0.02)
+    # -q is the inertia force of a rigid part whose mass centre is at (0.5, 0.05, 0.05): m (ω² c - ε × c)
+    force = mass * np.array([900.0 * 0.5 + 5.0 * 0.05, 900.0 * 0.05 - 5.0 * 0.5, 0.0])
+    np.testing.assert_allclose(-names["translations"].T @ names["q"], force, atol=1e-8)
+
+
+def test_spinning_blade() -> None:
+    names = run("spinning_blade")
+    assert np.all(np.diff(names["frequencies"], axis=0) > 0)
+    assert names["softened"] < names["frequencies"][0, 0]
+    assert names["southwell"][0] == pytest.approx(names["southwell"][1], rel=0.03)
+    assert 1.2 < names["southwell"][0] < 4.0
+
+
+def test_bracket_stress() -> None:
+    """Reactions balance the force; the work of the force is the strain energy (Clapeyron)."""
+    names = run("bracket_stress")
+    np.testing.assert_allclose(names["reaction"][:3], -names["FORCE"], atol=1e-6 * 3000)
+    assert names["result"].strain_energy == pytest.approx(names["work"], rel=1e-9)
+    center = names["bracket"].weights("load") @ names["bracket"].points[names["bore"]]
+    moments = names["result"].reaction("bolts", about=center)[3:]
+    np.testing.assert_allclose(moments, 0.0, atol=1e-6 * 3000 * 0.05)
+
+
+def test_cook_membrane() -> None:
+    table, reference = run("cook_membrane")["table"], 23.9677
+    for values in table.values():
+        assert np.all(np.diff(values) > 0)
+    assert table["quad, plain"][1] < 0.8 * reference < 0.95 * reference < table["quad"][1]
+    assert table["quad8"][-1] == pytest.approx(reference, rel=2e-3)
+
+
+def test_portal_frame() -> None:
+    """Shear and stretch, which the formula leaves out, add a fraction of a per cent."""
+    names = run("portal_frame")
+    assert 1.0 < names["sway"] / names["by_hand"] < 1.01
+    np.testing.assert_allclose(names["swayed"].reaction("ground")[:3], [-1000.0, 0.0, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+def test_each_begins_with_its_mathematics(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith('"""')
+    assert len(text.splitlines()) < 80
