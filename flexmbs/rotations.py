@@ -80,19 +80,14 @@ def log(matrix: ArrayLike) -> Array:
 
 @njit(**_options)
 def quaternion_exp(vector):
-    """Unit quaternion of a rotation vector."""
+    """Unit quaternion of a rotation vector, as four floats."""
     angle2 = vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2
-    out = np.empty(4)
     if angle2 < _SMALL**2:
-        out[0] = 1.0 - angle2 / 8.0
-        factor = 0.5 - angle2 / 48.0
+        scalar, factor = 1.0 - angle2 / 8.0, 0.5 - angle2 / 48.0
     else:
         angle = np.sqrt(angle2)
-        out[0] = np.cos(angle / 2)
-        factor = np.sin(angle / 2) / angle
-    for i in range(3):
-        out[1 + i] = factor * vector[i]
-    return out
+        scalar, factor = np.cos(angle / 2), np.sin(angle / 2) / angle
+    return scalar, factor * vector[0], factor * vector[1], factor * vector[2]
 
 
 @njit(**_options)

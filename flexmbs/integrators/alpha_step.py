@@ -15,13 +15,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.joints.measures import ANGLE
-from flexmbs.system.elimination import factorise, substitute
-from flexmbs.system.evaluate import evaluate_all, retract
+from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
+from flexmbs.system.evaluate import evaluate_position, retract
+from flexmbs.system.layout import Layout
 from flexmbs.system.newton import newton_system
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
 
@@ -45,9 +46,17 @@ class AlphaWork(NamedTuple):
     rate: Array
     increment: Array
     multipliers: Array  # scaled, λ̂
-    data: Array
-    pivots: NDArray[np.int64]
     residual: Array
+    factors: Factors
+
+
+def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
+    """Scratch for steps of a mechanism."""
+    n = layout.n_v
+    return AlphaWork(
+        np.zeros(layout.n_q), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(layout.n_rows), np.zeros(plan.unknowns),
+        factor_arrays(plan),
+    )  # fmt: skip
 
 
 @njit(**_options)
@@ -86,17 +95,17 @@ def alpha_step(
     for iteration in range(12):
         trial(state, h, coefficients, work)
         retract(layout, state.q, work.increment, work.q)
-        evaluate_all(layout, prescribed, state.angles, work.q, work.v, stages)
+        evaluate_position(layout, prescribed, state.angles, work.q, work.v, stages)
         fresh = iteration == 0 or iteration > 2
         newton_system(
             layout, where, work.v, work.rate, work.increment, work.multipliers, scale, c_m, c_d, stages, scratch, fresh,
-            work.data, work.residual,
+            work.factors.data, work.residual,
         )  # fmt: skip
         counts[0] += 1
         if fresh:
             counts[1] += 1
-            factorise(plan, work.data, work.pivots, 1e-12)
-        substitute(plan, work.data, work.pivots, work.residual)
+            factorise(plan, work.factors, 1e-12)
+        substitute(plan, work.factors, work.residual)
         size = 0.0
         for b in range(layout.body_kind.size):
             for k in range(layout.body_v[b + 1] - layout.body_v[b]):
@@ -123,12 +132,10 @@ def accept(layout, h, coefficients, scale, state, work, stages):
     beta = coefficients[2]
     trial(state, h, coefficients, work)
     for i in range(state.v.size):
-        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
-        state.a[i] = a
+        state.a[i] = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
         state.rate[i] = work.rate[i]
-    retract(layout, state.q, work.increment, work.q)
-    state.q[:] = work.q
-    state.v[:] = work.v
+        state.v[i] = work.v[i]
+    retract(layout, state.q, work.increment, state.q)
     for r in range(state.multipliers.size):
         state.multipliers[r] = work.multipliers[r] / scale
     for m in range(layout.measure_kind.size):

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.errors import ModelError
-from flexmbs.integrators.alpha_step import CONVERGED, NOT_FINITE, AlphaState, AlphaWork, alpha_step
+from flexmbs.integrators.alpha_step import CONVERGED, NOT_CONVERGED, NOT_FINITE, AlphaState, alpha_step, alpha_work
 from flexmbs.profiles.table import ProfileTable, evaluate
 from flexmbs.system.evaluate import work_arrays
 from flexmbs.system.newton import scratch_arrays
@@ -20,9 +20,10 @@ from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 HALVINGS = 10
+RELINEARISATIONS = 20
 
 
 class History(NamedTuple):
@@ -120,27 +121,42 @@ class _Run:
         self.state = AlphaState(
             start.q.copy(), start.v.copy(), rate.copy(), rate.copy(), multipliers.copy(), start.angles.copy()
         )
-        n_v, unknowns = system.n_v, self.plan.unknowns
-        self.work = AlphaWork(
-            np.zeros(system.n_q), np.zeros(n_v), np.zeros(n_v), np.zeros(n_v), np.zeros(len(multipliers)),
-            np.zeros(self.plan.values), np.zeros(unknowns, np.int64), np.zeros(unknowns),
-        )  # fmt: skip
+        self.work = alpha_work(self.layout, self.plan)
         self.stages, self.scratch = work_arrays(self.layout), scratch_arrays(self.layout, self.where)
         self.weights = system.length_weights
         self.tolerance = (method.tolerance, 1e-15 * system.walked[1])
-        self.prescribed = np.zeros((len(multipliers), 3))
+        self.prescribed = np.zeros((len(system.profiles), 3))
         self.counts = np.zeros(2, dtype=np.int64)
 
     def advance(self, t: float, h: float, n: int) -> tuple[int, int]:
         """n steps from t; how many were done, and what stopped them (0 for nothing)."""
-        if not self.table.callbacks:
+        users = len(self.system.user_forces) > 0
+        if not self.table.callbacks and not users:
             return self._steps(t, h, n)
         for k in range(n):  # Python functions of time end the compiled loop
             self.table.refresh(self.params, t + (k + 1) * h)
-            _, problem = self._steps(t + k * h, h, 1)
+            problem = self._user_step(t + k * h, h) if users else self._steps(t + k * h, h, 1)[1]
             if problem:
                 return k, problem
         return n, 0
+
+    def _user_step(self, t: float, h: float) -> int:
+        """A step in which Python forces are linearised, about the prediction, and again until they are what they say."""
+        forces, state = self.system.user_forces, self.state
+        saved = [a.copy() for a in state]
+        q, v, a = saved[0], saved[1], saved[3]
+        x, v = h * v + 0.5 * h * h * a, v + h * a
+        for _ in range(RELINEARISATIONS):
+            forces.linearise(t + h, q, x, v, self.system.walked[1], self.stages.forces)
+            _, problem = self._steps(t, h, 1)
+            if problem:
+                return problem
+            x, v = self.work.increment.copy(), state.v.copy()
+            if forces.missing(t + h, state.q, v, x, self.stages.forces) <= self.method.tolerance:
+                return 0
+            for array, old in zip(state, saved, strict=True):
+                array[:] = old
+        return int(NOT_CONVERGED)
 
     def _steps(self, t: float, h: float, n: int) -> tuple[int, int]:
         done, problem = steps(

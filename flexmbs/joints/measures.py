@@ -14,7 +14,10 @@ ANGLE      atan2(a₂·b, a·b)     the angle from a to b about a × a₂
 
 Every measure depends on the positions through d alone, so its gradient is a force F on frame j (and -F on i) with
 moments M_i and M_j: the wrench that a unit multiplier exerts. ``evaluate`` gives value and gradient, ``bias`` the second
-time derivative without the accelerations, ``hessian`` the derivative of the wrench.
+time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench.
+
+The functions take whole arrays and the numbers m of the measure and i, j of the frames: an array cut out of another
+costs more than the arithmetic. Vectors are three floats.
 """
 
 from __future__ import annotations
@@ -26,15 +29,20 @@ from numba import njit
 
 SPACE, AXIS, DOT, DISTANCE, ANGLE = range(5)
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+D, A, B, A2 = range(4)
+"""Vectors kept of each measure, in global axes."""
+
+MOMENT_I_TURN_I, MOMENT_J_TURN_J, MOMENT_J_TURN_I, FORCE_SHIFT, MOMENT_SHIFT = range(5)
+"""Blocks of a stiffness, see ``add_stiffness``."""
+
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
 
 
 @njit(**_options)
-def cross(a, b, out):
-    """out = a × b; out must be neither a nor b."""
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
+def cross(a, b):
+    """a × b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @njit(**_options)
@@ -44,167 +52,224 @@ def dot(a, b):
 
 
 @njit(**_options)
-def turn(matrix, a, out):
-    """out = matrix a."""
-    for i in range(3):
-        out[i] = matrix[i, 0] * a[0] + matrix[i, 1] * a[1] + matrix[i, 2] * a[2]
+def vector(array, k):
+    """Row k of an array (n, 3)."""
+    return array[k, 0], array[k, 1], array[k, 2]
 
 
 @njit(**_options)
-def evaluate(kind, axes, r_i, R_i, r_j, R_j, work, gradient):
-    """Value of a measure; gradient (9,) = F, M_i, M_j. ``axes`` (3, 3) holds a, b, a₂ as rows, in their frames.
+def row(array, m, k):
+    """Row k of matrix m of an array (n, ·, 3)."""
+    return array[m, k, 0], array[m, k, 1], array[m, k, 2]
 
-    ``work`` (6, 3) keeps d, a, b, a₂ in global axes for ``bias`` and ``hessian``.
+
+@njit(**_options)
+def store(array, m, k, a):
+    """Make a the row k of matrix m."""
+    array[m, k, 0], array[m, k, 1], array[m, k, 2] = a
+
+
+@njit(**_options)
+def turn(matrices, m, a):
+    """Matrix m times a."""
+    return dot(row(matrices, m, 0), a), dot(row(matrices, m, 1), a), dot(row(matrices, m, 2), a)
+
+
+@njit(**_options)
+def turn_back(matrices, m, a):
+    """Transpose of matrix m times a."""
+    return (
+        matrices[m, 0, 0] * a[0] + matrices[m, 1, 0] * a[1] + matrices[m, 2, 0] * a[2],
+        matrices[m, 0, 1] * a[0] + matrices[m, 1, 1] * a[1] + matrices[m, 2, 1] * a[2],
+        matrices[m, 0, 2] * a[0] + matrices[m, 1, 2] * a[1] + matrices[m, 2, 2] * a[2],
+    )
+
+
+@njit(**_options)
+def pulls(kind):
+    """Whether the measure's gradient has a force."""
+    return kind == SPACE or kind == AXIS or kind == DISTANCE
+
+
+@njit(**_options)
+def twists(kind):
+    """Whether the measure's gradient has moments."""
+    return kind == AXIS or kind == DOT or kind == ANGLE
+
+
+@njit(**_inline)
+def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
+    """Value of measure m between frames i and j; gradient[m] = F, M_i, M_j.
+
+    ``axes`` (measures, 3, 3) holds a, b, a₂ as rows, in their frames; ``position`` and ``rotation`` are the frames'.
+    ``vectors`` (measures, 4, 3) keeps d, a, b, a₂ in global axes for ``bias`` and ``add_stiffness``. Parts of the
+    gradient that are always zero (see ``pulls``, ``twists``) are not written.
     """
-    d, a, b, c, m, n = work
-    force, moment_i, moment_j = gradient[0:3], gradient[3:6], gradient[6:9]
-    for k in range(3):
-        d[k] = r_j[k] - r_i[k]
-    gradient[:] = 0.0
-    if kind == SPACE:
-        force[:] = axes[0]
-        return dot(axes[0], d)
-    if kind == DISTANCE:
-        size = np.sqrt(dot(d, d))
-        for k in range(3):
-            force[k] = d[k] / size
-        return size
-    turn(R_i, axes[0], a)
-    if kind == AXIS:
-        force[:] = a
-        cross(a, d, moment_i)
+    if kind != DOT and kind != ANGLE:
+        d = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+        store(vectors, m, D, d)
+        if kind == SPACE:
+            e = row(axes, m, 0)
+            gradient[m, 0], gradient[m, 1], gradient[m, 2] = e
+            return dot(e, d)
+        if kind == DISTANCE:
+            size = np.sqrt(dot(d, d))
+            gradient[m, 0], gradient[m, 1], gradient[m, 2] = d[0] / size, d[1] / size, d[2] / size
+            return size
+        a = turn(rotation, i, row(axes, m, 0))
+        store(vectors, m, A, a)
+        gradient[m, 0], gradient[m, 1], gradient[m, 2] = a
+        gradient[m, 3], gradient[m, 4], gradient[m, 5] = cross(a, d)
         return dot(a, d)
-    turn(R_j, axes[1], b)
-    if kind == DOT:
-        cross(a, b, moment_i)
-        cross(b, a, moment_j)
-        return dot(a, b)
-    turn(R_i, axes[2], c)
-    cosine, sine = dot(a, b), dot(c, b)
-    size2 = cosine * cosine + sine * sine
-    cross(a, b, m)
-    cross(c, b, n)
-    for k in range(3):
-        moment_i[k] = (cosine * n[k] - sine * m[k]) / size2
-        moment_j[k] = -moment_i[k]
-    return np.arctan2(sine, cosine)
+    a, b = turn(rotation, i, row(axes, m, 0)), turn(rotation, j, row(axes, m, 1))
+    store(vectors, m, A, a)
+    store(vectors, m, B, b)
+    x, y, z = cross(a, b)
+    value = cosine = dot(a, b)
+    if kind == ANGLE:
+        c = turn(rotation, i, row(axes, m, 2))
+        store(vectors, m, A2, c)
+        sine = dot(c, b)
+        size2 = cosine * cosine + sine * sine
+        n = cross(c, b)
+        x, y, z = (
+            (cosine * n[0] - sine * x) / size2,
+            (cosine * n[1] - sine * y) / size2,
+            (cosine * n[2] - sine * z) / size2,
+        )
+        value = np.arctan2(sine, cosine)
+    gradient[m, 3], gradient[m, 4], gradient[m, 5] = x, y, z
+    gradient[m, 6], gradient[m, 7], gradient[m, 8] = -x, -y, -z
+    return value
 
 
 @njit(**_options)
-def dot_bias(a, b, w_i, w_j, first, second):
+def dot_bias(a, b, w_i, w_j):
     """Second derivative of a · b without angular accelerations, and its first derivative."""
-    cross(w_i, a, first)
-    cross(w_j, b, second)
-    rate = dot(first, b) + dot(a, second)
+    first, second = cross(w_i, a), cross(w_j, b)
     value = 2.0 * dot(first, second)
     # (w × (w × a)) · b = (w·a)(w·b) - w² (a·b)
     value += dot(w_i, a) * dot(w_i, b) - dot(w_i, w_i) * dot(a, b)
     value += dot(w_j, b) * dot(w_j, a) - dot(w_j, w_j) * dot(a, b)
-    return value, rate
+    return value, dot(first, b) + dot(a, second)
 
 
-@njit(**_options)
-def bias(kind, axes, work, v_i, w_i, acc_i, v_j, w_j, acc_j):
-    """Second time derivative of the measure where the bodies' accelerations v' are zero.
+@njit(**_inline)
+def bias(kind, axes, m, vectors, rate, acceleration, w_i, w_j):
+    """Second time derivative of measure m where the bodies' accelerations v' are zero.
 
-    v, w are the frames' velocities (global axes) and acc their accelerations at v' = 0. Angular accelerations at v' = 0
-    must vanish, as they do for ω in body axes.
+    ``rate`` and ``acceleration`` are those of d at v' = 0, w_i and w_j the frames' angular velocities, all in global
+    axes. Angular accelerations at v' = 0 must vanish, as they do for ω in body axes.
     """
-    d, a, b, c, m, n = work
     if kind == SPACE:
-        return (
-            axes[0, 0] * (acc_j[0] - acc_i[0]) + axes[0, 1] * (acc_j[1] - acc_i[1]) + axes[0, 2] * (acc_j[2] - acc_i[2])
-        )
-    for k in range(3):
-        m[k] = v_j[k] - v_i[k]
+        return dot(row(axes, m, 0), acceleration)
+    d, a, b = row(vectors, m, D), row(vectors, m, A), row(vectors, m, B)
     if kind == DISTANCE:
         size = np.sqrt(dot(d, d))
-        rate = dot(d, m) / size
-        total = dot(m, m) / size - rate * rate / size
-        for k in range(3):
-            total += d[k] / size * (acc_j[k] - acc_i[k])
-        return total
+        speed = dot(d, rate) / size
+        return (dot(rate, rate) - speed * speed + dot(d, acceleration)) / size
     if kind == AXIS:
-        cross(w_i, a, n)
-        total = 2.0 * dot(n, m) + dot(w_i, a) * dot(w_i, d) - dot(w_i, w_i) * dot(a, d)
-        for k in range(3):
-            total += a[k] * (acc_j[k] - acc_i[k])
-        return total
+        return (
+            2.0 * dot(cross(w_i, a), rate)
+            + dot(w_i, a) * dot(w_i, d) - dot(w_i, w_i) * dot(a, d)
+            + dot(a, acceleration)
+        )  # fmt: skip
+    cosine2, cosine1 = dot_bias(a, b, w_i, w_j)
     if kind == DOT:
-        value, _ = dot_bias(a, b, w_i, w_j, m, n)
-        return value
+        return cosine2
+    c = row(vectors, m, A2)
+    sine2, sine1 = dot_bias(c, b, w_i, w_j)
     cosine, sine = dot(a, b), dot(c, b)
     size2 = cosine * cosine + sine * sine
-    cosine2, cosine1 = dot_bias(a, b, w_i, w_j, m, n)
-    sine2, sine1 = dot_bias(c, b, w_i, w_j, m, n)
-    rate = (cosine * sine1 - sine * cosine1) / size2
-    return (cosine * sine2 - sine * cosine2) / size2 - 2.0 * rate * (cosine * cosine1 + sine * sine1) / size2
+    speed = (cosine * sine1 - sine * cosine1) / size2
+    return (cosine * sine2 - sine * cosine2) / size2 - 2.0 * speed * (cosine * cosine1 + sine * sine1) / size2
 
 
-@njit(**_options)
-def add_dot_hessian(a, b, factor, h):
-    """h (12, 12) += factor · derivative of the wrench of a · b; rows and columns (r_i, θ_i, r_j, θ_j).
-
-    δM_i = (δθ_i × a) × b + a × (δθ_j × b) = -δM_j, with (δ × a) × b = a (δ·b) - δ (a·b).
-    """
-    inner = dot(a, b)
+@njit(**_inline)
+def add_dot_stiffness(a, b, factor, out, k):
+    """The stiffness of a · b: δM_i = (δθ_i × a) × b + a × (δθ_j × b) = -δM_j, (δ × a) × b = a (δ·b) - δ (a·b)."""
+    inner = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     for p in range(3):
         for q in range(3):
-            own = a[p] * b[q] - (inner if p == q else 0.0)
-            # a × (δ × b) = δ (a·b) - b (a·δ)
-            other = (inner if p == q else 0.0) - b[p] * a[q]
-            h[3 + p, 3 + q] += factor * own
-            h[3 + p, 9 + q] += factor * other
-            h[9 + p, 3 + q] -= factor * own
-            h[9 + p, 9 + q] -= factor * other
+            value = factor * (a[p] * b[q] - (inner if p == q else 0.0))
+            out[k, MOMENT_I_TURN_I, p, q] += value
+            out[k, MOMENT_J_TURN_I, p, q] -= value
+            out[k, MOMENT_J_TURN_J, q, p] += value
 
 
-@njit(**_options)
-def hessian(kind, work, gradient, factor, h):
-    """h (12, 12) += factor · ∂(wrench)/∂(δr_i, δθ_i, δr_j, δθ_j), wrench rows (-F, M_i, F, M_j)."""
-    d, a, b, c, m, n = work
+@njit(**_inline)
+def add_stiffness(kind, m, vectors, gradient, factor, out, k):
+    """out[k] += factor · derivative of the wrench of measure m with respect to shifts δr and turns δθ of its frames.
+
+    Of the blocks (5, 3, 3) of a pair of frames, named above,
+
+        δF   = FORCE_SHIFT (δr_j - δr_i) - MOMENT_SHIFT δθ_i
+        δM_i = MOMENT_SHIFT (δr_j - δr_i) + MOMENT_I_TURN_I δθ_i - MOMENT_J_TURN_J δθ_j
+        δM_j = MOMENT_J_TURN_I δθ_i + MOMENT_J_TURN_J δθ_j
+    """
     if kind == SPACE:
         return
     if kind == DISTANCE:
+        d = row(vectors, m, D)
         size = np.sqrt(dot(d, d))
         for p in range(3):
             for q in range(3):
-                value = factor * ((1.0 if p == q else 0.0) - d[p] * d[q] / (size * size)) / size
-                h[p, q] += value
-                h[6 + p, 6 + q] += value
-                h[p, 6 + q] -= value
-                h[6 + p, q] -= value
+                out[k, FORCE_SHIFT, p, q] += factor * ((1.0 if p == q else 0.0) - d[p] * d[q] / (size * size)) / size
         return
+    a = row(vectors, m, A)
     if kind == AXIS:
         # δF = δθ_i × a;  δM_i = (δθ_i × a) × d + a × (δr_j - δr_i)
+        d = row(vectors, m, D)
         inner = dot(a, d)
         for p in range(3):
             for q in range(3):
-                tilde = 0.0  # a~ [p, q]
-                if p != q:
-                    k = 3 - p - q
-                    tilde = -a[k] if (p + 1) % 3 == q else a[k]
-                h[6 + p, 3 + q] -= factor * tilde
-                h[p, 3 + q] += factor * tilde
-                h[3 + p, 3 + q] += factor * (a[p] * d[q] - (inner if p == q else 0.0))
-                h[3 + p, 6 + q] += factor * tilde
-                h[3 + p, q] -= factor * tilde
+                out[k, MOMENT_I_TURN_I, p, q] += factor * (a[p] * d[q] - (inner if p == q else 0.0))
+            after, last = (p + 1) % 3, (p + 2) % 3
+            out[k, MOMENT_SHIFT, last, after] += factor * a[p]
+            out[k, MOMENT_SHIFT, after, last] -= factor * a[p]
         return
+    b = row(vectors, m, B)
     if kind == DOT:
-        add_dot_hessian(a, b, factor, h)
+        add_dot_stiffness(a, b, factor, out, k)
         return
+    c = row(vectors, m, A2)
     cosine, sine = dot(a, b), dot(c, b)
     size2 = cosine * cosine + sine * sine
-    add_dot_hessian(c, b, factor * cosine / size2, h)
-    add_dot_hessian(a, b, -factor * sine / size2, h)
-    # ∇θ = (C∇S - S∇C)/ρ²: the rest of its derivative is (∇S δC - ∇C δS)/ρ² - 2∇θ (C δC + S δS)/ρ²
-    cross(a, b, m)  # ∇C = (m, -m), ∇S = (n, -n) with respect to (θ_i, θ_j)
-    cross(c, b, n)
+    add_dot_stiffness(c, b, factor * cosine / size2, out, k)
+    add_dot_stiffness(a, b, -factor * sine / size2, out, k)
+    # ∇θ = (C∇S - S∇C)/ρ²: the rest of its derivative is (∇S δC - ∇C δS)/ρ² - 2∇θ (C δC + S δS)/ρ²,
+    # with ∇C = (x, -x), ∇S = (n, -n) with respect to (θ_i, θ_j)
+    x, n = cross(a, b), cross(c, b)
     for p in range(3):
         for q in range(3):
-            value = (n[p] * m[q] - m[p] * n[q] - 2.0 * gradient[3 + p] * (cosine * m[q] + sine * n[q])) / size2
-            value *= factor
-            h[3 + p, 3 + q] += value
-            h[3 + p, 9 + q] -= value
-            h[9 + p, 3 + q] -= value
-            h[9 + p, 9 + q] += value
+            value = n[p] * x[q] - x[p] * n[q] - 2.0 * gradient[m, 3 + p] * (cosine * x[q] + sine * n[q])
+            value *= factor / size2
+            out[k, MOMENT_I_TURN_I, p, q] += value
+            out[k, MOMENT_J_TURN_I, p, q] -= value
+            out[k, MOMENT_J_TURN_J, p, q] += value
+
+
+@njit(cache=True, error_model="numpy")
+def hessian(kind, vectors, gradient, factor, h):
+    """h (12, 12) += factor · ∂(wrench)/∂(δr_i, δθ_i, δr_j, δθ_j) of one measure, wrench rows (-F, M_i, F, M_j).
+
+    The same as ``add_stiffness``, written out.
+    """
+    blocks = np.zeros((1, 5, 3, 3))
+    add_stiffness(kind, 0, vectors.reshape((1, 4, 3)), gradient.reshape((1, 9)), factor, blocks, 0)
+    for p in range(3):
+        for q in range(3):
+            shift, moment = blocks[0, FORCE_SHIFT, p, q], blocks[0, MOMENT_SHIFT, p, q]
+            own_j = blocks[0, MOMENT_J_TURN_J, p, q]
+            h[p, q] += shift
+            h[p, 3 + q] += moment
+            h[p, 6 + q] -= shift
+            h[3 + p, q] -= moment
+            h[3 + p, 3 + q] += blocks[0, MOMENT_I_TURN_I, p, q]
+            h[3 + p, 6 + q] += moment
+            h[3 + p, 9 + q] -= own_j
+            h[6 + p, q] -= shift
+            h[6 + p, 3 + q] -= moment
+            h[6 + p, 6 + q] += shift
+            h[9 + p, 3 + q] += blocks[0, MOMENT_J_TURN_I, p, q]
+            h[9 + p, 9 + q] += own_j

@@ -5,6 +5,9 @@ by which it hangs on its parent (its tree joint); joints that close loops, and c
 are eliminated from the leaves to the roots, closing nodes as soon as their loop is gone, so that the work grows with the
 number of bodies for chains and trees. A node's own rows are seen by no other node: only its first ``coupling``
 coordinates are.
+
+Every node has a *front*: a dense matrix of its own unknowns and, after them, those of its later neighbours. Eliminating
+the node leaves in the neighbours' corner what is added to their fronts (Duff and Reid 1983).
 """
 
 from __future__ import annotations
@@ -16,33 +19,63 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from flexmbs.system.lanes import LANES, dot_lanes, subtract_lanes
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "fastmath": {"contract"}}
+_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
+
+_at = (
+    np.uint64
+)  # an unsigned index needs no check for counting from the end, which would keep loops from being vectorised
 
 
 class Plan(NamedTuple):
     """Where every block of the matrix lies, and what eliminating each node changes.
 
-    Node k has ``size[k]`` unknowns from ``first[k]`` on; its diagonal block starts at ``diagonal[k]``. Its later
-    neighbours are ``neighbour[start[k]:start[k+1]]``, with blocks U (size x coupling) at ``upper`` and L (coupling x size)
-    at ``lower``. ``target``, ``stride`` say where L U of each pair of neighbours is subtracted.
+    Node k has ``size[k]`` unknowns from ``first[k]`` on, of which the first ``coupling[k]`` are seen by others. Its front
+    starts at ``front[k]`` with rows ``stride[k]`` apart; its later neighbours ``neighbour[start[k]:start[k+1]]`` have
+    their unknowns at ``offset`` in it. ``target``, ``target_stride`` say where the corner of each pair of neighbours
+    goes; ``lower`` where the factors of the node's own rows are kept.
     """
 
     size: Index
     coupling: Index
     first: Index
-    diagonal: Index
+    width: Index  # unknowns in the front: own and neighbours'
+    front: Index
+    stride: Index
+    lower: Index
+    lower_stride: Index
     start: Index
     neighbour: Index
-    upper: Index
-    lower: Index
+    offset: Index
     pair_start: Index
     target: Index
-    stride: Index
+    target_stride: Index
     values: int  # length of the data array
     unknowns: int
+
+
+class Factors(NamedTuple):
+    """The numbers that belong to a plan: the fronts, which become factors, and scratch."""
+
+    data: Array  # all fronts; what is assembled goes here
+    order: Index  # (unknowns,) order of rows within each node
+    scale: Array  # (unknowns,) what the pivots are measured by
+    known: Array  # (widest front,)
+
+
+def factor_arrays(p: Plan) -> Factors:
+    """Arrays for one matrix at a time."""
+    return Factors(
+        np.zeros(p.values),
+        np.zeros(p.unknowns, np.int64),
+        np.zeros(p.unknowns),
+        np.zeros(int(p.stride.max(initial=0))),
+    )
 
 
 def plan(coupling: Sequence[int], internal: Sequence[int], edges: Iterable[tuple[int, int]]) -> Plan:
@@ -52,172 +85,186 @@ def plan(coupling: Sequence[int], internal: Sequence[int], edges: Iterable[tuple
     for a, b in edges:
         if a != b:
             later[min(a, b)].add(max(a, b))
-    for k in range(count):
+    for k in range(count):  # eliminating a node makes its neighbours neighbours of each other
         for j in later[k]:
             later[j] |= {m for m in later[k] if m > j}
-    size = np.array(coupling, dtype=np.int64) + np.array(internal, dtype=np.int64)
     struct = [sorted(s) for s in later]
-    start = np.concatenate([[0], np.cumsum([len(s) for s in struct])]).astype(np.int64)
-    diagonal, upper, lower, at = [], {}, {}, 0
-    for k in range(count):
-        diagonal.append(at)
-        at += int(size[k]) ** 2
-        for j in struct[k]:
-            upper[k, j] = at
-            at += int(size[k]) * coupling[j]
-            lower[j, k] = at
-            at += int(size[k]) * coupling[j]
-    target, stride, pairs = [], [], [0]
-    for k in range(count):
-        for i in struct[k]:
-            for j in struct[k]:
-                place, step = _place(i, j, diagonal, upper, lower, size, coupling)
-                target.append(place)
-                stride.append(step)
-        pairs.append(len(target))
-    index = lambda values: np.array(values, dtype=np.int64).reshape(-1)  # noqa: E731
-    return Plan(
+    size = _index(coupling) + _index(internal)
+    offsets = [np.cumsum([size[k], *(coupling[j] for j in struct[k])]) for k in range(count)]
+    width = _index([o[-1] for o in offsets])
+    stride, lower_stride = (-(-width // LANES) * LANES, -(-size // LANES) * LANES)
+    length = width * stride + size * lower_stride
+    front = np.cumsum([0, *length])[:-1]
+    p = Plan(
         size=size,
-        coupling=index(coupling),
-        first=np.concatenate([[0], np.cumsum(size)]).astype(np.int64)[:-1],
-        diagonal=index(diagonal),
-        start=start,
-        neighbour=index([j for s in struct for j in s]),
-        upper=index([upper[k, j] for k in range(count) for j in struct[k]]),
-        lower=index([lower[j, k] for k in range(count) for j in struct[k]]),
-        pair_start=index(pairs),
-        target=index(target),
-        stride=index(stride),
-        values=at,
+        coupling=_index(coupling),
+        first=_index(np.cumsum([0, *size])[:-1]),
+        width=width,
+        front=_index(front),
+        stride=stride,
+        lower=_index(front + width * stride),
+        lower_stride=lower_stride,
+        start=_index(np.cumsum([0, *map(len, struct)])),
+        neighbour=_index([j for s in struct for j in s]),
+        offset=_index([o for own in offsets for o in own[:-1]]),
+        pair_start=_index(np.cumsum([0, *(len(s) ** 2 for s in struct)])),
+        target=_index([]),
+        target_stride=_index([]),
+        values=int(length.sum()),
         unknowns=int(size.sum()),
     )
+    targets = [block_place(p, i, j) for s in struct for i in s for j in s]
+    return p._replace(target=_index([t for t, _ in targets]), target_stride=_index([t for _, t in targets]))
 
 
 def block_place(p: Plan, i: int, j: int) -> tuple[int, int]:
     """First value and row stride of the block that couples nodes i (rows) and j (columns)."""
-    if i == j:
-        return int(p.diagonal[i]), int(p.size[i])
-    k, m = min(i, j), max(i, j)
-    at = int(p.start[k]) + int(np.flatnonzero(p.neighbour[p.start[k] : p.start[k + 1]] == m)[0])
-    return (int(p.upper[at]), int(p.coupling[j])) if i < j else (int(p.lower[at]), int(p.size[j]))
+    k = min(i, j)
+    row, column = (0 if m == k else _offset(p, k, m) for m in (i, j))
+    return int(p.front[k] + row * p.stride[k] + column), int(p.stride[k])
 
 
-def _place(i: int, j: int, diagonal: Any, upper: Any, lower: Any, size: Any, coupling: Any) -> tuple[int, int]:
-    if i == j:
-        return diagonal[i], int(size[i])
-    return (upper[i, j], coupling[j]) if i < j else (lower[i, j], int(size[j]))
+def _offset(p: Plan, k: int, neighbour: int) -> int:
+    first, last = p.start[k], p.start[k + 1]
+    return int(p.offset[first + np.searchsorted(p.neighbour[first:last], neighbour)])
+
+
+def _index(values: Any) -> Index:
+    return np.array(values, dtype=np.int64).reshape(-1)
+
+
+@njit(**_inline)
+def subtract_row(data, target, factor, source, first, last):
+    """Row at ``target`` -= factor · row at ``source``, from the lane that holds column ``first`` on."""
+    for c in range(first - first % LANES, last, LANES):
+        subtract_lanes(data, target + c, factor, source + c)
+
+
+@njit(**_inline)
+def choose(data, front, stride, order, first, k, n, coupling, scale):
+    """Place in ``order`` of the row that eliminates column k.
+
+    A row of the tree joint is taken as soon as it is good enough: its multipliers' columns are empty, so little fills
+    up, and what is left of the body is its inertia in the free directions. Otherwise the largest entry, each row measured
+    by its ``scale``.
+    """
+    best, size = k, -1.0
+    for i in range(k, n):
+        row = order[first + i]
+        value = abs(data[_at(front + row * stride + k)])
+        if row >= coupling and value > 0.5 * scale[first + row]:
+            return i
+        if value > size * scale[first + row]:
+            best, size = i, value / scale[first + row]
+    return best
+
+
+@njit(**_inline)
+def pass_on(p, k, data, order, scale):
+    """Add the neighbours' corner of front k to their fronts; ``scale`` collects what diagonals are made of."""
+    n, own = p.size[k], p.first[k]
+    front, stride, pair = p.front[k], p.stride[k], p.pair_start[k]
+    for s in range(p.start[k], p.start[k + 1]):
+        rows, above = p.coupling[p.neighbour[s]], front + p.offset[s] * stride
+        for u in range(p.start[k], p.start[k + 1]):
+            columns = p.coupling[p.neighbour[u]]
+            for i in range(rows):
+                source, target = above + i * stride + p.offset[u], p.target[pair] + i * p.target_stride[pair]
+                for j in range(columns):
+                    data[_at(target + j)] += data[_at(source + j)]
+            pair += 1
+        first = p.first[p.neighbour[s]]
+        for i in range(rows):
+            total = 0.0
+            for c in range(n):
+                pivot_row = front + order[own + c] * stride
+                total += abs(data[_at(above + i * stride + c)] * data[_at(pivot_row + p.offset[s] + i)])
+            scale[first + i] += total
 
 
 @njit(**_options)
-def factor_dense(a, pivots, scale):
-    """LU with row exchanges in place; returns the number of pivots that vanish against ``scale``.
+def factorise(p, factors, tolerance):
+    """Eliminate all nodes; returns how many pivots vanished against ``tolerance`` times what they came from.
 
     A vanishing pivot belongs to a redundant row: its unknown is set to zero.
     """
-    n = a.shape[0]
+    data, order, scale, _ = factors
     dropped = 0
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(a[i, k]) > abs(a[p, k]):
-                p = i
-        pivots[k] = p
-        if p != k:
-            for j in range(n):
-                a[k, j], a[p, j] = a[p, j], a[k, j]
-        if abs(a[k, k]) <= scale:
-            a[k, k] = np.inf
-            dropped += 1
-        inverse = 1.0 / a[k, k]
-        for i in range(k + 1, n):
-            factor = a[i, k] * inverse
-            a[i, k] = factor
-            if factor != 0.0:
-                for j in range(k + 1, n):
-                    a[i, j] -= factor * a[k, j]
-    return dropped
-
-
-@njit(**_options)
-def solve_dense(a, pivots, b):
-    """b (n, m) becomes a⁻¹ b."""
-    n, m = b.shape
-    for k in range(n):
-        p = pivots[k]
-        if p != k:
-            for j in range(m):
-                b[k, j], b[p, j] = b[p, j], b[k, j]
-    for k in range(n):
-        for i in range(k + 1, n):
-            factor = a[i, k]
-            if factor != 0.0:
-                for j in range(m):
-                    b[i, j] -= factor * b[k, j]
-    for k in range(n - 1, -1, -1):
-        inverse = 1.0 / a[k, k]
-        for j in range(m):
-            total = b[k, j]
-            for i in range(k + 1, n):
-                total -= a[k, i] * b[i, j]
-            b[k, j] = total * inverse
-
-
-@njit(**_options)
-def factorise(p, data, pivots, tolerance):
-    """Eliminate all nodes; returns how many pivots vanished. ``tolerance`` is relative to the node's largest entry."""
-    dropped = 0
+    scale[:] = 0.0
     for k in range(p.size.size):
-        n = p.size[k]
-        d = data[p.diagonal[k] : p.diagonal[k] + n * n].reshape((n, n))
-        largest = 0.0
+        n, width, coupling, stride = p.size[k], p.width[k], p.coupling[k], p.stride[k]
+        front, first, lower, lower_stride = p.front[k], p.first[k], p.lower[k], p.lower_stride[k]
         for i in range(n):
-            for j in range(n):
-                largest = max(largest, abs(d[i, j]))
-        dropped += factor_dense(d, pivots[p.first[k] : p.first[k] + n], tolerance * largest)
-        first, last = p.start[k], p.start[k + 1]
-        for s in range(first, last):
-            m = p.coupling[p.neighbour[s]]
-            solve_dense(d, pivots[p.first[k] : p.first[k] + n], data[p.upper[s] : p.upper[s] + n * m].reshape((n, m)))
-        pair = p.pair_start[k]
-        for s in range(first, last):
-            rows = p.coupling[p.neighbour[s]]
-            left = data[p.lower[s] : p.lower[s] + rows * n].reshape((rows, n))
-            for u in range(first, last):
-                columns = p.coupling[p.neighbour[u]]
-                right = data[p.upper[u] : p.upper[u] + n * columns].reshape((n, columns))
-                at, stride = p.target[pair], p.stride[pair]
-                for i in range(rows):
-                    for q in range(n):
-                        factor = left[i, q]
-                        if factor != 0.0:
-                            for j in range(columns):
-                                data[at + i * stride + j] -= factor * right[q, j]
-                pair += 1
+            order[first + i] = i
+            largest = 0.0
+            for j in range(coupling):
+                largest = max(largest, abs(data[_at(front + i * stride + j)]))
+            scale[first + i] += largest
+        for c in range(n):
+            i = choose(data, front, stride, order, first, c, n, coupling, scale)
+            own = order[first + i]
+            order[first + i] = order[first + c]
+            order[first + c] = own
+            source = front + own * stride
+            pivot = data[_at(source + c)]
+            if abs(pivot) <= tolerance * scale[first + own]:
+                pivot = np.inf
+                dropped += 1
+            inverse = 1.0 / pivot
+            data[_at(source + c)] = inverse
+            # left of its pivot a row is zero, so that whole lanes can be combined without harm to what is kept there
+            for i in range(c + 1, n):
+                row = order[first + i]
+                target = front + row * stride
+                factor = data[_at(target + c)] * inverse
+                data[_at(lower + row * lower_stride + c)] = factor
+                if factor != 0.0:
+                    subtract_row(data, target, factor, source, c, width)
+                data[_at(target + c)] = 0.0
+            for i in range(n, width):
+                target = front + i * stride
+                factor = data[_at(target + c)] * inverse
+                if factor != 0.0:
+                    subtract_row(data, target, factor, source, c, width)
+                data[_at(target + c)] = factor
+        pass_on(p, k, data, order, scale)
     return dropped
 
 
+@njit(**_inline)
+def dot_row(data, at, y, first, last):
+    """Σ data[at + j] y[j] to column ``last``, from the lane that holds column ``first`` on."""
+    total = 0.0
+    for c in range(first - first % LANES, last, LANES):
+        total += dot_lanes(data, at + c, y, c)
+    return total
+
+
 @njit(**_options)
-def substitute(p, data, pivots, x):
+def substitute(p, factors, x):
     """x becomes the solution."""
+    data, order, _, y = factors
     for k in range(p.size.size):
-        n = p.size[k]
-        d = data[p.diagonal[k] : p.diagonal[k] + n * n].reshape((n, n))
-        own = x[p.first[k] : p.first[k] + n]
-        solve_dense(d, pivots[p.first[k] : p.first[k] + n], own.reshape((n, 1)))
+        n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
+        lower, lower_stride = p.lower[k], p.lower_stride[k]
+        y[:lower_stride] = 0.0  # what is not yet known counts as zero, so that whole lanes can be added
+        for c in range(n):
+            row = order[first + c]
+            y[c] = x[first + row] - dot_row(data, lower + row * lower_stride, y, 0, c)
+        for c in range(n):
+            x[first + c] = y[c]
         for s in range(p.start[k], p.start[k + 1]):
-            j = p.neighbour[s]
-            for i in range(p.coupling[j]):
-                total = 0.0
-                for q in range(n):
-                    total += data[p.lower[s] + i * n + q] * own[q]
-                x[p.first[j] + i] -= total
+            other, above = p.first[p.neighbour[s]], front + p.offset[s] * stride
+            for i in range(p.coupling[p.neighbour[s]]):
+                x[other + i] -= dot_row(data, above + i * stride, y, 0, n)
     for k in range(p.size.size - 1, -1, -1):
-        n = p.size[k]
+        n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
+        y[:stride] = 0.0
         for s in range(p.start[k], p.start[k + 1]):
-            j = p.neighbour[s]
-            m = p.coupling[j]
-            for i in range(n):
-                total = 0.0
-                for q in range(m):
-                    total += data[p.upper[s] + i * m + q] * x[p.first[j] + q]
-                x[p.first[k] + i] -= total
+            other = p.first[p.neighbour[s]]
+            for i in range(p.coupling[p.neighbour[s]]):
+                y[p.offset[s] + i] = x[other + i]
+        for c in range(n - 1, -1, -1):
+            source = front + order[first + c] * stride
+            y[c] = (x[first + c] - dot_row(data, source, y, c, p.width[k])) * data[_at(source + c)]
+            x[first + c] = y[c]

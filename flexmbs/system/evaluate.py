@@ -1,4 +1,4 @@
-"""The stages of evaluation, compiled: poses → frames → rows → inertia.
+"""The stages of evaluation, compiled: poses → frames → rows → forces → inertia.
 
 Each stage reads the layout and the results of the stages before it, and writes into ``Work``.
 """
@@ -12,13 +12,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.joints.measures import ANGLE, bias, cross, evaluate, turn
+from flexmbs.forces.layout import ForceWork, force_work
+from flexmbs.forces.wrenches import wrenches
+from flexmbs.joints.measures import ANGLE, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
 from flexmbs.rotations import quaternion_exp, quaternion_matrix, quaternion_product
 from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
 
 
 class Work(NamedTuple):
@@ -35,12 +38,13 @@ class Work(NamedTuple):
     frame_t: Array  # the Jacobians T, flat
     measure: Array  # (measures,) values
     gradient: Array  # (measures, 9)
-    vectors: Array  # (measures, 6, 3) d, a, b, a₂ in global axes, and scratch
+    vectors: Array  # (measures, 4, 3) d, a, b, a₂ in global axes
     measure_bias: Array  # (measures,)
     phi: Array  # (rows,)
     phi_rate: Array
     gamma: Array
     jacobian: Array  # flat, see Layout.entry_at
+    forces: ForceWork
 
 
 def work_arrays(layout: Layout) -> Work:
@@ -49,8 +53,9 @@ def work_arrays(layout: Layout) -> Work:
     return Work(
         np.zeros((b, 3)), np.zeros((b, 3, 3)), np.zeros((b, 3)), np.zeros((b, 3)),
         np.zeros((f, 3)), np.zeros((f, 3, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros(layout.frame_t[-1]),
-        np.zeros(m), np.zeros((m, 9)), np.zeros((m, 6, 3)), np.zeros(m),
+        np.zeros(m), np.zeros((m, 9)), np.zeros((m, 4, 3)), np.zeros(m),
         np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(layout.entry_at[-1]),
+        force_work(layout.forces, layout.body_v),
     )  # fmt: skip
 
 
@@ -60,14 +65,15 @@ def body_poses(layout, q, v, work):
     for b in range(layout.body_kind.size):
         kind = layout.body_kind[b]
         k, m = layout.body_q[b], layout.body_v[b]
-        position, rotation, velocity, spin = work.position[b], work.rotation[b], work.velocity[b], work.spin[b]
         if kind == RIGID:
+            quaternion_matrix((q[k + 3], q[k + 4], q[k + 5], q[k + 6]), work.rotation[b])
+            turning = turn(work.rotation, b, (v[m + 3], v[m + 4], v[m + 5]))
             for i in range(3):
-                position[i] = q[k + i]
-                velocity[i] = v[m + i]
-            quaternion_matrix(q[k + 3 : k + 7], rotation)
-            turn(rotation, v[m + 3 : m + 6], spin)
+                work.position[b, i] = q[k + i]
+                work.velocity[b, i] = v[m + i]
+                work.spin[b, i] = turning[i]
         else:
+            position, rotation, velocity, spin = work.position[b], work.rotation[b], work.velocity[b], work.spin[b]
             position[:] = 0.0
             velocity[:] = 0.0
             spin[:] = 0.0
@@ -89,98 +95,114 @@ def body_poses(layout, q, v, work):
 def frames(layout, work):
     """Stage 2: pose, velocity, acceleration at v' = 0, and Jacobian T (twist from the body's velocities) of frames.
 
-    The twist is (velocity, angular velocity) in global axes.
+    The twist is (velocity, angular velocity) in global axes. What is always zero in T is not written.
     """
-    arm, turning = np.empty(3), np.empty(3)
     for f in range(layout.frame_body.size):
         b = layout.frame_body[f]
         kind = layout.body_kind[b]
-        rotation, spin = work.rotation[b], work.spin[b]
-        turn(rotation, layout.frame_position[f], arm)
-        cross(spin, arm, turning)
+        arm, spin = turn(work.rotation, b, vector(layout.frame_position, f)), vector(work.spin, b)
+        turning = cross(spin, arm)
+        acceleration = cross(spin, turning)
         for i in range(3):
             work.frame_position[f, i] = work.position[b, i] + arm[i]
             work.frame_velocity[f, i] = work.velocity[b, i] + turning[i]
+            work.frame_acceleration[f, i] = acceleration[i]
             for j in range(3):
                 total = 0.0
                 for k in range(3):
-                    total += rotation[i, k] * layout.frame_axes[f, k, j]
+                    total += work.rotation[b, i, k] * layout.frame_axes[f, k, j]
                 work.frame_rotation[f, i, j] = total
-        cross(spin, turning, work.frame_acceleration[f])
-        n = layout.body_v[b + 1] - layout.body_v[b]
-        t = work.frame_t[layout.frame_t[f] : layout.frame_t[f + 1]].reshape((6, n))
-        t[:] = 0.0
+        t, n = layout.frame_t[f], layout.body_v[b + 1] - layout.body_v[b]
         if kind == RIGID:
             for j in range(3):
-                t[j, j] = 1.0
-                t[0, 3 + j] = rotation[1, j] * arm[2] - rotation[2, j] * arm[1]
-                t[1, 3 + j] = rotation[2, j] * arm[0] - rotation[0, j] * arm[2]
-                t[2, 3 + j] = rotation[0, j] * arm[1] - rotation[1, j] * arm[0]
+                axis = work.rotation[b, 0, j], work.rotation[b, 1, j], work.rotation[b, 2, j]
+                lever = cross(axis, arm)
+                work.frame_t[t + j * n + j] = 1.0
                 for i in range(3):
-                    t[3 + i, 3 + j] = rotation[i, j]
+                    work.frame_t[t + i * n + 3 + j] = lever[i]
+                    work.frame_t[t + (3 + i) * n + 3 + j] = axis[i]
         elif kind == PLANAR:
-            t[0, 0] = t[1, 1] = t[5, 2] = 1.0
-            t[0, 2], t[1, 2] = -arm[1], arm[0]
+            work.frame_t[t] = work.frame_t[t + n + 1] = work.frame_t[t + 5 * n + 2] = 1.0
+            work.frame_t[t + 2], work.frame_t[t + n + 2] = -arm[1], arm[0]
         elif kind == POINT:
-            t[0, 0] = t[1, 1] = t[2, 2] = 1.0
+            work.frame_t[t] = work.frame_t[t + n + 1] = work.frame_t[t + 2 * n + 2] = 1.0
 
 
 @njit(**_options)
 def measured(layout, reference, work):
-    """Stage 3a: values, gradients and biases of all measures; angles next to their ``reference``."""
+    """Stage 3a: values and gradients of all measures; angles next to their ``reference``."""
     for m in range(layout.measure_kind.size):
-        i, j = layout.measure_i[m], layout.measure_j[m]
         kind = layout.measure_kind[m]
         value = evaluate(
-            kind, layout.measure_axes[m],
-            work.frame_position[i], work.frame_rotation[i], work.frame_position[j], work.frame_rotation[j],
-            work.vectors[m], work.gradient[m],
+            kind, layout.measure_axes, m, layout.measure_i[m], layout.measure_j[m],
+            work.frame_position, work.frame_rotation, work.vectors, work.gradient,
         )  # fmt: skip
         if kind == ANGLE:
             value += 2 * np.pi * np.round((reference[m] - value) / (2 * np.pi))
         work.measure[m] = value
-        work.measure_bias[m] = bias(
-            kind, layout.measure_axes[m], work.vectors[m],
-            work.frame_velocity[i], work.spin[layout.frame_body[i]], work.frame_acceleration[i],
-            work.frame_velocity[j], work.spin[layout.frame_body[j]], work.frame_acceleration[j],
-        )  # fmt: skip
+
+
+@njit(**_inline)
+def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
+    """out[first:first+n] += factor · (wrench of measure m on its first (0) or second (1) frame) T.
+
+    T (6, n) starts at t[at].
+    """
+    if pulls(kind):
+        sign = factor if side == 1 else -factor
+        x, y, z = sign * gradient[m, 0], sign * gradient[m, 1], sign * gradient[m, 2]
+        for k in range(n):
+            out[first + k] += x * t[at + k] + y * t[at + n + k] + z * t[at + 2 * n + k]
+    if twists(kind):
+        moment = 3 + 3 * side
+        x, y, z = factor * gradient[m, moment], factor * gradient[m, moment + 1], factor * gradient[m, moment + 2]
+        for k in range(n):
+            out[first + k] += x * t[at + 3 * n + k] + y * t[at + 4 * n + k] + z * t[at + 5 * n + k]
 
 
 @njit(**_options)
-def pull_back(gradient, side, factor, t, out):
-    """out += factor · (wrench of a measure on its first (0) or second (1) frame) T."""
-    sign = factor if side == 1 else -factor
-    moment = 6 if side == 1 else 3
-    for k in range(out.size):
-        total = 0.0
-        for p in range(3):
-            total += sign * gradient[p] * t[p, k] + factor * gradient[moment + p] * t[3 + p, k]
-        out[k] += total
-
-
-@njit(**_options)
-def constraints(layout, prescribed, v, work):
-    """Stage 3b: φ, its rate, γ (J v' = γ) and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration."""
+def constraints(layout, prescribed, work):
+    """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration."""
     work.jacobian[:] = 0.0
     for r in range(layout.row_start.size - 1):
-        phi, gamma = -prescribed[r, 0], prescribed[r, 2]
+        phi = -prescribed[r, 0]
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m, factor = layout.term_measure[k], layout.term_factor[k]
+            kind = layout.measure_kind[m]
             phi += factor * work.measure[m]
-            gamma -= factor * work.measure_bias[m]
             for side in range(2):
                 e = layout.term_entry_i[k] if side == 0 else layout.term_entry_j[k]
                 if e >= 0:
                     f = layout.measure_i[m] if side == 0 else layout.measure_j[m]
-                    out = work.jacobian[layout.entry_at[e] : layout.entry_at[e + 1]]
-                    t = work.frame_t[layout.frame_t[f] : layout.frame_t[f + 1]].reshape((6, out.size))
-                    pull_back(work.gradient[m], side, factor, t, out)
-        rate = -prescribed[r, 1]
+                    first = layout.entry_at[e]
+                    pull_back(
+                        kind, work.gradient, m, side, factor,
+                        work.frame_t, layout.frame_t[f], layout.entry_at[e + 1] - first, work.jacobian, first,
+                    )  # fmt: skip
+        work.phi[r] = phi
+
+
+@njit(**_options)
+def constraint_rates(layout, prescribed, v, work):
+    """Stage 3c: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
+    for m in range(layout.measure_kind.size):
+        i, j = layout.measure_i[m], layout.measure_j[m]
+        v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)
+        a_i, a_j = vector(work.frame_acceleration, i), vector(work.frame_acceleration, j)
+        work.measure_bias[m] = bias(
+            layout.measure_kind[m], layout.measure_axes, m, work.vectors,
+            (v_j[0] - v_i[0], v_j[1] - v_i[1], v_j[2] - v_i[2]), (a_j[0] - a_i[0], a_j[1] - a_i[1], a_j[2] - a_i[2]),
+            vector(work.spin, layout.frame_body[i]), vector(work.spin, layout.frame_body[j]),
+        )  # fmt: skip
+    for r in range(layout.row_start.size - 1):
+        rate, gamma = -prescribed[r, 1], prescribed[r, 2]
+        for k in range(layout.row_start[r], layout.row_start[r + 1]):
+            gamma -= layout.term_factor[k] * work.measure_bias[layout.term_measure[k]]
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             first = layout.body_v[layout.entry_body[e]]
             for k in range(layout.entry_at[e + 1] - layout.entry_at[e]):
                 rate += work.jacobian[layout.entry_at[e] + k] * v[first + k]
-        work.phi[r], work.phi_rate[r], work.gamma[r] = phi, rate, gamma
+        work.phi_rate[r], work.gamma[r] = rate, gamma
 
 
 @njit(**_options)
@@ -208,21 +230,15 @@ def body_inertia(layout, b, v, work, mass, force):
         force[1] = m * (g[1] + w * w * y)
         force[2] = m * (x * g[1] - y * g[0])
         return
-    w = v[first + 3 : first + 6]
-    arm, moment, other, local = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     # h = m R (ω × (ω × c)) and ω × J ω; gravity acts at the mass centre
-    cross(w, c, other)
-    cross(w, other, local)
-    turn(rotation, local, arm)
+    w, c, g = (v[first + 3], v[first + 4], v[first + 5]), vector(layout.centre, b), (g[0], g[1], g[2])
+    lift = turn(work.rotation, b, cross(w, cross(w, c)))
+    weight = cross(c, turn_back(work.rotation, b, g))
+    gyroscopic = cross(w, turn(layout.inertia, b, w))
     for i in range(3):
         mass[i, i] = m
-        force[i] = m * (g[i] - arm[i])
-        local[i] = rotation[0, i] * g[0] + rotation[1, i] * g[1] + rotation[2, i] * g[2]
-    cross(c, local, arm)
-    turn(inertia, w, other)
-    cross(w, other, moment)
-    for i in range(3):
-        force[3 + i] = m * arm[i] - moment[i]
+        force[i] = m * (g[i] - lift[i])
+        force[3 + i] = m * weight[i] - gyroscopic[i]
         # -m R c~, column i: m R (e_i × c)
         j, k = (i + 1) % 3, (i + 2) % 3
         for p in range(3):
@@ -240,16 +256,28 @@ def retract(layout, q, increment, out):
         if layout.body_kind[b] == RIGID:
             for i in range(3):
                 out[k + i] = q[k + i] + increment[m + i]
-            quaternion_product(q[k + 3 : k + 7], quaternion_exp(increment[m + 3 : m + 6]), out[k + 3 : k + 7])
+            quaternion_product(
+                (q[k + 3], q[k + 4], q[k + 5], q[k + 6]),
+                quaternion_exp((increment[m + 3], increment[m + 4], increment[m + 5])),
+                out[k + 3 : k + 7],
+            )
         else:
             for i in range(layout.body_v[b + 1] - m):
                 out[k + i] = q[k + i] + increment[m + i]
 
 
 @njit(**_options)
-def evaluate_all(layout, prescribed, reference, q, v, work):
-    """Stages 1 to 3 in a row."""
+def evaluate_position(layout, prescribed, reference, q, v, work):
+    """All stages of which an implicit step makes use: poses, frames (with their velocities), φ and J."""
     body_poses(layout, q, v, work)
     frames(layout, work)
     measured(layout, reference, work)
-    constraints(layout, prescribed, v, work)
+    constraints(layout, prescribed, work)
+    wrenches(layout, prescribed, work)
+
+
+@njit(**_options)
+def evaluate_all(layout, prescribed, reference, q, v, work):
+    """All stages in a row."""
+    evaluate_position(layout, prescribed, reference, q, v, work)
+    constraint_rates(layout, prescribed, v, work)

@@ -17,18 +17,35 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import PLANAR, RIGID
-from flexmbs.joints.measures import cross, hessian, turn
+from flexmbs.bodies.body import PLANAR, POINT, RIGID
+from flexmbs.forces.assemble import add_forces
+from flexmbs.forces.laws import FRAME_I, FRAME_J
+from flexmbs.joints.measures import (
+    FORCE_SHIFT,
+    MOMENT_I_TURN_I,
+    MOMENT_J_TURN_I,
+    MOMENT_J_TURN_J,
+    MOMENT_SHIFT,
+    SPACE,
+    add_stiffness,
+    cross,
+    dot,
+    pulls,
+    turn,
+    turn_back,
+    twists,
+    vector,
+)
 from flexmbs.rotations import tangent
 from flexmbs.system.elimination import Plan, block_place, plan
-from flexmbs.system.evaluate import body_inertia
 from flexmbs.system.graph import Graph, elimination_order
 from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
 
 
 class Places(NamedTuple):
@@ -42,7 +59,11 @@ class Places(NamedTuple):
     link_i: Index  # frames of each link: a pair of frames between which measures are taken
     link_j: Index
     link_place: Index  # (links, 4, 2) blocks ii, ij, ji, jj; -1 where a body is the ground
+    link_moves: NDArray[np.bool_]  # whether the link's stiffness has to do with shifts, and with turns
+    link_turns: NDArray[np.bool_]
     measure_link: Index
+    force_place: Index  # (forces, 4, 2) blocks ii, ij, ji, jj of each force; -1 where there is none
+    user_place: Index  # (blocks, 2) of the tangents of Python forces
 
 
 def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
@@ -71,6 +92,10 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
         edges.extend((a, b) for a in mine for b in mine)
         if g in owner:
             edges.extend((owner[g][0], b) for b in mine)
+    pairs = force_pairs(layout)
+    edges.extend(
+        (number["body", a], number["body", b]) for a, b in pairs if ("body", a) in number and ("body", b) in number
+    )
     p = plan(coupling, internal, edges)
     body_node = np.array([number.get(("body", b), -1) for b in range(layout.n_bodies)])
     row_unknown = np.full(layout.n_rows, -1, dtype=np.int64)
@@ -94,12 +119,26 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
         ],
         dtype=np.int64,
     )
+    moves, turns = np.zeros(len(links), dtype=np.bool_), np.zeros(len(links), dtype=np.bool_)
+    for kind, k in zip(layout.measure_kind, measure_link, strict=True):
+        moves[k] |= bool(pulls(kind) and kind != SPACE)
+        turns[k] |= bool(twists(kind))
     link_place = np.full((len(links), 4, 2), -1, dtype=np.int64)
     for (i, j), k in links.items():
         a, b = (int(body_node[layout.frame_body[f]]) for f in (i, j))
         for s, (first, second) in enumerate(((a, a), (a, b), (b, a), (b, b))):
             if first >= 0 and second >= 0:
                 link_place[k, s] = block_place(p, first, second)
+    blocks = np.array(
+        [
+            block_place(p, int(body_node[a]), int(body_node[b]))
+            if min(a, b) >= 0 and min(body_node[[a, b]]) >= 0
+            else (-1, -1)
+            for a, b in pairs
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 2)
+    compiled = 4 * len(layout.forces.table)
     body_place = np.array([block_place(p, n, n) if n >= 0 else (-1, -1) for n in body_node], dtype=np.int64)
     return p, Places(
         np.where(body_node >= 0, p.first[body_node], -1).astype(np.int64),
@@ -110,111 +149,168 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
         np.array([i for i, _ in links], dtype=np.int64),
         np.array([j for _, j in links], dtype=np.int64),
         link_place,
+        moves,
+        turns,
         measure_link,
+        blocks[:compiled].reshape(-1, 4, 2),
+        blocks[compiled:],
     )
+
+
+def force_pairs(layout: Layout) -> list[tuple[int, int]]:
+    """Bodies (row, column) of the tangents of forces: four pairs for each compiled force, then those of Python forces."""
+    forces = layout.forces
+    out = []
+    for row in forces.table:
+        a, b = (int(layout.frame_body[f]) if f >= 0 else -1 for f in row[FRAME_I : FRAME_J + 1])
+        out.extend([(a, a), (a, b), (b, a), (b, b)])
+    return [*out, *((int(a), int(b)) for a, b, _ in forces.user)]
 
 
 class Scratch(NamedTuple):
     """Arrays that one assembly of Newton's matrix needs."""
 
-    mass: Array  # (6, 6)
-    force: Array  # (6,)
-    stiffness: Array  # (6, 6)
-    damping: Array  # (6, 6)
     tangent: Array  # (bodies, 3, 3) T(x)
-    link: Array  # (links, 12, 12)
+    link: Array  # (links, 5, 3, 3) stiffnesses between frames, see measures.add_stiffness
     wrench: Array  # (frames, 6) of all multipliers, global axes
-    product: Array  # (6, 6)
-    left: Array  # (6, 6)
-    right: Array  # (6, 6)
 
 
 def scratch_arrays(layout: Layout, where: Places) -> Scratch:
     """Scratch for a mechanism."""
     return Scratch(
-        np.zeros((6, 6)), np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6)), np.zeros((layout.n_bodies, 3, 3)),
-        np.zeros((len(where.link_i), 12, 12)), np.zeros((len(layout.frame_body), 6)),
-        np.zeros((6, 6)), np.zeros((6, 6)), np.zeros((6, 6)),
+        np.zeros((layout.n_bodies, 3, 3)),
+        np.zeros((len(where.link_i), 5, 3, 3)),
+        np.zeros((len(layout.frame_body), 6)),
+    )
+
+
+@njit(**_options)
+def triple(array, k):
+    """Three numbers from array[k] on."""
+    return array[k], array[k + 1], array[k + 2]
+
+
+@njit(**_options)
+def column(matrices, m, j):
+    """Column j of matrix m."""
+    return matrices[m, 0, j], matrices[m, 1, j], matrices[m, 2, j]
+
+
+@njit(**_options)
+def unit(j):
+    """The j-th unit vector."""
+    return (1.0 if j == 0 else 0.0), (1.0 if j == 1 else 0.0), (1.0 if j == 2 else 0.0)
+
+
+@njit(**_inline)
+def add_rigid(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation, tangents, matrix, data, residual):
+    """Residual s (M v' - f) of a rigid body, and with ``matrix`` its derivative s (c_m M + c_d D + K T(x)).
+
+    With c the mass centre, y = ω' × c + ω × (ω × c) and z = Rᵀ(p'' - g), M v' - f has the parts m (p'' - g + R y) and
+    m c × z + J ω' + ω × J ω.
+    """
+    first, m, c, g = layout.body_v[b], layout.mass[b], vector(layout.centre, b), layout.gravity
+    w, e = triple(v, first + 3), triple(rate, first + 3)
+    fall = rate[first] - g[0], rate[first + 1] - g[1], rate[first + 2] - g[2]
+    turning, y, z, momentum = cross(w, c), cross(e, c), turn_back(rotation, b, fall), turn(layout.inertia, b, w)
+    inward = cross(w, turning)
+    y = y[0] + inward[0], y[1] + inward[1], y[2] + inward[2]
+    lift, weight, inertial, gyroscopic = (
+        turn(rotation, b, y), cross(c, z), turn(layout.inertia, b, e), cross(w, momentum)
     )  # fmt: skip
-
-
-@njit(**_options)
-def inertia_tangents(layout, b, v, rate, work, k, d):
-    """K = ∂(M v' - f)/∂(position) and D = ∂(M v' - f)/∂v of body b, (n_v, n_v), with v' = ``rate``."""
-    kind = layout.body_kind[b]
-    first = layout.body_v[b]
-    m, c, inertia, g = layout.mass[b], layout.centre[b], layout.inertia[b], layout.gravity
-    rotation = work.rotation[b]
-    k[:] = 0.0
-    d[:] = 0.0
-    if kind == PLANAR:
-        x = rotation[0, 0] * c[0] + rotation[0, 1] * c[1]
-        y = rotation[1, 0] * c[0] + rotation[1, 1] * c[1]
-        w, e = v[first + 2], rate[first + 2]
-        ax, ay = rate[first] - g[0], rate[first + 1] - g[1]
-        k[0, 2] = m * (-e * x + w * w * y)
-        k[1, 2] = m * (-e * y - w * w * x)
-        k[2, 2] = m * (-y * ay - x * ax)
-        d[0, 2] = -2 * m * w * x
-        d[1, 2] = -2 * m * w * y
+    for i in range(3):
+        residual[unknown + i] = scale * m * (fall[i] + lift[i])
+        residual[unknown + 3 + i] = scale * (m * weight[i] + inertial[i] + gyroscopic[i])
+    if not matrix:
         return
-    if kind != RIGID:
-        return
-    w, e = v[first + 3 : first + 6], rate[first + 3 : first + 6]
-    one, two, local, moment = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    # p row: m R y with y = ω' × c + ω × (ω × c), derivative -m R y~
-    cross(e, c, one)
-    cross(w, c, two)
-    cross(w, two, local)
-    for i in range(3):
-        local[i] += one[i]
-    for i in range(3):
-        # column i of -R y~ is R (e_i × y) ... = -(R (y × e_i))
-        j, n = (i + 1) % 3, (i + 2) % 3
-        for p in range(3):
-            k[p, 3 + i] = -m * (rotation[p, j] * local[n] - rotation[p, n] * local[j])
-    # ω row: m c × Rᵀ(p'' - g), derivative m c~ (Rᵀ(p'' - g))~
-    for i in range(3):
-        moment[i] = 0.0
-        for p in range(3):
-            moment[i] += rotation[p, i] * (rate[first + p] - g[p])
-    inner = c[0] * moment[0] + c[1] * moment[1] + c[2] * moment[2]
-    for i in range(3):
-        for j in range(3):
-            # c × (a × ψ) = a (c·ψ) - ψ (c·a)
-            k[3 + i, 3 + j] = m * (moment[i] * c[j] - (inner if i == j else 0.0))
-    # D: p row m R (-(ω×c)~ - ω~c~), ω row ω~J - (Jω)~
-    turn(inertia, w, one)
+    w_c, c_z = dot(w, c), dot(c, z)
     for j in range(3):
-        unit = np.zeros(3)
-        unit[j] = 1.0
-        cross(unit, two, local)
-        cross(unit, c, moment)
-        out = np.empty(3)
-        cross(w, moment, out)
-        for p in range(3):
-            local[p] += out[p]
-        for p in range(3):
-            d[p, 3 + j] = m * (rotation[p, 0] * local[0] + rotation[p, 1] * local[1] + rotation[p, 2] * local[2])
-        cross(w, inertia[:, j].copy(), local)
-        cross(unit, one, out)
-        for p in range(3):
-            d[3 + p, 3 + j] = local[p] + out[p]
+        # column j, with e = e_j, t = T(x) e_j and δω = c_d e:
+        # δy = c_m e × c + c_d (e × (ω × c) + ω × (e × c)) and R δy + R (t × y); δz = z × t
+        axis, t, own = unit(j), column(tangents, b, j), column(layout.inertia, b, j)
+        a0, a1, a2 = cross(c, axis)
+        b0, b1, b2 = cross(turning, axis)
+        d0, d1, d2 = cross(y, t)
+        change = (
+            -(c_m * a0 + c_d * (b0 + c[0] * w[j] - w_c * axis[0]) + d0),
+            -(c_m * a1 + c_d * (b1 + c[1] * w[j] - w_c * axis[1]) + d1),
+            -(c_m * a2 + c_d * (b2 + c[2] * w[j] - w_c * axis[2]) + d2),
+        )
+        change = turn(rotation, b, change)
+        lever, c_t = cross(c, (rotation[b, j, 0], rotation[b, j, 1], rotation[b, j, 2])), dot(c, t)
+        first_part, second_part = cross(w, own), cross(momentum, axis)
+        data[at + j * stride + j] += scale * c_m * m
+        for i in range(3):
+            data[at + i * stride + 3 + j] += scale * m * change[i]
+            data[at + (3 + i) * stride + j] += scale * c_m * m * lever[i]
+            data[at + (3 + i) * stride + 3 + j] += scale * (
+                c_m * own[i] + c_d * (first_part[i] - second_part[i]) + m * (z[i] * c_t - c_z * t[i])
+            )
+
+
+@njit(**_inline)
+def add_planar(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation, matrix, data, residual):
+    """The same of a planar body, with (x, y) from its origin to its mass centre."""
+    first, m, inertia = layout.body_v[b], layout.mass[b], layout.inertia[b, 2, 2]
+    x, y, _ = turn(rotation, b, vector(layout.centre, b))
+    w, e = v[first + 2], rate[first + 2]
+    a_x, a_y = rate[first] - layout.gravity[0], rate[first + 1] - layout.gravity[1]
+    residual[unknown] = scale * m * (a_x - e * y - w * w * x)
+    residual[unknown + 1] = scale * m * (a_y + e * x - w * w * y)
+    residual[unknown + 2] = scale * (inertia * e + m * (x * a_y - y * a_x))
+    if matrix:
+        data[at] += scale * c_m * m
+        data[at + stride + 1] += scale * c_m * m
+        data[at + 2] += scale * m * (-c_m * y - c_d * 2 * w * x - e * x + w * w * y)
+        data[at + stride + 2] += scale * m * (c_m * x - c_d * 2 * w * y - e * y - w * w * x)
+        data[at + 2 * stride] -= scale * c_m * m * y
+        data[at + 2 * stride + 1] += scale * c_m * m * x
+        data[at + 2 * stride + 2] += scale * (c_m * inertia - m * (y * a_y + x * a_x))
 
 
 @njit(**_options)
-def frame_map(layout, work, turning, f, out):
-    """T of frame f with the body's rotations taken through T(x): (6, n_v), in ``out[:, :n_v]``; returns n_v."""
-    b = layout.frame_body[f]
-    n = layout.body_v[b + 1] - layout.body_v[b]
-    t = work.frame_t[layout.frame_t[f] : layout.frame_t[f + 1]].reshape((6, n))
-    for i in range(6):
-        for j in range(n):
-            out[i, j] = t[i, j]
-        if layout.body_kind[b] == RIGID:
-            for j in range(3):
-                out[i, 3 + j] = t[i, 3] * turning[b, 0, j] + t[i, 4] * turning[b, 1, j] + t[i, 5] * turning[b, 2, j]
-    return n
+def add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual):
+    """Inertia and weight of all bodies."""
+    for b in range(layout.body_kind.size):
+        kind, first, unknown = layout.body_kind[b], layout.body_v[b], where.body_unknown[b]
+        at, stride = where.body_place[b, 0], where.body_place[b, 1]
+        if kind == RIGID:
+            if matrix:
+                tangent(triple(increment, first + 3), scratch.tangent[b])
+            add_rigid(
+                layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work.rotation, scratch.tangent, matrix,
+                data, residual,
+            )  # fmt: skip
+        elif kind == PLANAR:
+            add_planar(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work.rotation, matrix, data, residual)
+        elif kind == POINT:
+            m = layout.mass[b]
+            for i in range(3):
+                residual[unknown + i] = scale * m * (rate[first + i] - layout.gravity[i])
+                if matrix:
+                    data[at + i * (stride + 1)] += scale * c_m * m
+
+
+@njit(**_options)
+def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
+    """Constraints: residual -Jᵀλ̂ on bodies and φ on rows, and with ``matrix`` -Jᵀ and J T(x)."""
+    for r in range(layout.row_start.size - 1):
+        residual[where.row_unknown[r]] = work.phi[r]
+        for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
+            b, first = layout.entry_body[e], layout.entry_at[e]
+            n, unknown = layout.entry_at[e + 1] - first, where.body_unknown[b]
+            for j in range(n):
+                residual[unknown + j] -= work.jacobian[first + j] * multipliers[r]
+            if not matrix:
+                continue
+            at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
+            for j in range(n):
+                data[at + j * stride] -= work.jacobian[first + j]
+                data[row + j] += work.jacobian[first + j]
+            if layout.body_kind[b] == RIGID:
+                turned = turn_back(scratch.tangent, b, triple(work.jacobian, first + 3))
+                for j in range(3):
+                    data[row + 3 + j] += turned[j] - work.jacobian[first + 3 + j]
 
 
 @njit(**_options)
@@ -225,137 +321,135 @@ def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
     for r in range(layout.row_start.size - 1):
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m = layout.term_measure[k]
+            kind, i, j = layout.measure_kind[m], layout.measure_i[m], layout.measure_j[m]
             factor = layout.term_factor[k] * multipliers[r]
-            hessian(
-                layout.measure_kind[m], work.vectors[m], work.gradient[m], factor, scratch.link[where.measure_link[m]]
-            )
-            i, j = layout.measure_i[m], layout.measure_j[m]
+            add_stiffness(kind, m, work.vectors, work.gradient, factor, scratch.link, where.measure_link[m])
             for p in range(3):
-                force = factor * work.gradient[m, p]
-                scratch.wrench[i, p] -= force
-                scratch.wrench[j, p] += force
-                scratch.wrench[i, 3 + p] += factor * work.gradient[m, 3 + p]
-                scratch.wrench[j, 3 + p] += factor * work.gradient[m, 6 + p]
+                if pulls(kind):
+                    scratch.wrench[i, p] -= factor * work.gradient[m, p]
+                    scratch.wrench[j, p] += factor * work.gradient[m, p]
+                if twists(kind):
+                    scratch.wrench[i, 3 + p] += factor * work.gradient[m, 3 + p]
+                    scratch.wrench[j, 3 + p] += factor * work.gradient[m, 6 + p]
     for k in range(where.link_i.size):
-        for s in range(4):
-            at, stride = where.link_place[k, s, 0], where.link_place[k, s, 1]
-            if at < 0:
-                continue
-            row_frame = where.link_i[k] if s < 2 else where.link_j[k]
-            column_frame = where.link_i[k] if s % 2 == 0 else where.link_j[k]
-            b = layout.frame_body[row_frame]
-            rows = layout.body_v[b + 1] - layout.body_v[b]
-            left = work.frame_t[layout.frame_t[row_frame] : layout.frame_t[row_frame + 1]].reshape((6, rows))
-            columns = frame_map(layout, work, scratch.tangent, column_frame, scratch.right)
-            h = scratch.link[k]
-            first, second = (0 if s < 2 else 6), (0 if s % 2 == 0 else 6)
-            for p in range(6):
-                for j in range(columns):
-                    total = 0.0
-                    for q in range(6):
-                        total += h[first + p, second + q] * scratch.right[q, j]
-                    scratch.product[p, j] = total
-            for i in range(rows):
-                for j in range(columns):
-                    total = 0.0
-                    for p in range(6):
-                        total += left[p, i] * scratch.product[p, j]
-                    data[at + i * stride + j] -= total
+        if where.link_moves[k] or where.link_turns[k]:
+            for side in range(2):
+                add_link(
+                    k, side, where.link_i[k], where.link_j[k], where.link_moves[k], where.link_place, scratch.link,
+                    layout.frame_body, layout.body_kind, layout.body_v, layout.frame_t, work.frame_t,
+                    scratch.tangent, data,
+                )  # fmt: skip
     for f in range(layout.frame_body.size):
-        add_frame_stiffness(layout, where, work, scratch, f, -1.0, data)
+        b = layout.frame_body[f]
+        kind = layout.body_kind[b]
+        if kind == RIGID or kind == PLANAR:
+            add_arm(
+                kind, b, vector(layout.frame_position, f), triple_of(scratch.wrench, f, 0),
+                triple_of(scratch.wrench, f, 3), work.rotation, scratch.tangent,
+                where.body_place[b, 0], where.body_place[b, 1], data,
+            )  # fmt: skip
 
 
 @njit(**_options)
-def add_frame_stiffness(layout, where, work, scratch, f, sign, data):
-    """Add sign · (∂Tᵀ/∂q) w T(x) of the wrench w = (F, M) on frame f: its arm and the body's axes turn.
+def triple_of(array, m, k):
+    """Three numbers of row m from column k on."""
+    return array[m, k], array[m, k + 1], array[m, k + 2]
+
+
+@njit(**_inline)
+def block_times(blocks, k, s, a):
+    """Block s of link k times a."""
+    return (
+        blocks[k, s, 0, 0] * a[0] + blocks[k, s, 0, 1] * a[1] + blocks[k, s, 0, 2] * a[2],
+        blocks[k, s, 1, 0] * a[0] + blocks[k, s, 1, 1] * a[1] + blocks[k, s, 1, 2] * a[2],
+        blocks[k, s, 2, 0] * a[0] + blocks[k, s, 2, 1] * a[1] + blocks[k, s, 2, 2] * a[2],
+    )
+
+
+@njit(**_inline)
+def frame_column(kind, frame_t, at, n, first, tangents, b, j):
+    """Three numbers of column j of T T(x): those of row ``first`` of T and the two below it."""
+    top, middle, bottom = at + first * n, at + (first + 1) * n, at + (first + 2) * n
+    if kind != RIGID or j < 3 or j > 5:
+        return frame_t[top + j], frame_t[middle + j], frame_t[bottom + j]
+    t = column(tangents, b, j - 3)
+    return dot(triple(frame_t, top + 3), t), dot(triple(frame_t, middle + 3), t), dot(triple(frame_t, bottom + 3), t)
+
+
+@njit(**_options)
+def first_turning(kind, n):
+    """First velocity of a body that turns frames."""
+    return 3 if kind == RIGID else 2 if kind == PLANAR else n
+
+
+@njit(**_inline)
+def add_link(
+    k, side, i, j, moves, places, blocks, frame_body, body_kind, body_v, frame_t_start, frame_t, tangents, data
+):
+    """Subtract Tᵀ · stiffness of link k · T T(x) for the columns of one of its bodies, shifts only where it ``moves``."""
+    f = i if side == 0 else j
+    b = frame_body[f]
+    kind, n, at = body_kind[b], body_v[b + 1] - body_v[b], frame_t_start[f]
+    sign = -1.0 if side == 0 else 1.0
+    for c in range(0 if moves else first_turning(kind, n), n):
+        turned = frame_column(kind, frame_t, at, n, 3, tangents, b, c)
+        if side == 0:
+            moment_i = block_times(blocks, k, MOMENT_I_TURN_I, turned)
+            moment_j = block_times(blocks, k, MOMENT_J_TURN_I, turned)
+        else:
+            moment_j = block_times(blocks, k, MOMENT_J_TURN_J, turned)
+            moment_i = -moment_j[0], -moment_j[1], -moment_j[2]
+        force = 0.0, 0.0, 0.0
+        if moves:
+            shifted = frame_column(kind, frame_t, at, n, 0, tangents, b, c)
+            force = block_times(blocks, k, FORCE_SHIFT, shifted)
+            force = sign * force[0], sign * force[1], sign * force[2]
+            extra = block_times(blocks, k, MOMENT_SHIFT, shifted)
+            moment_i = moment_i[0] + sign * extra[0], moment_i[1] + sign * extra[1], moment_i[2] + sign * extra[2]
+            if side == 0:
+                extra = block_times(blocks, k, MOMENT_SHIFT, turned)
+                force = force[0] - extra[0], force[1] - extra[1], force[2] - extra[2]
+        for other in range(2):
+            place, stride = places[k, 2 * other + side, 0] + c, places[k, 2 * other + side, 1]
+            if place < c:  # the ground has no place
+                continue
+            g = i if other == 0 else j
+            body, start = frame_body[g], frame_t_start[g]
+            rows = body_v[body + 1] - body_v[body]
+            moment = moment_i if other == 0 else moment_j
+            if moves:
+                pull = 1.0 if other == 1 else -1.0
+                for r in range(rows):
+                    data[place + r * stride] -= pull * (
+                        force[0] * frame_t[start + r]
+                        + force[1] * frame_t[start + rows + r]
+                        + force[2] * frame_t[start + 2 * rows + r]
+                    )
+            for r in range(first_turning(body_kind[body], rows), rows):
+                data[place + r * stride] -= (
+                    moment[0] * frame_t[start + 3 * rows + r]
+                    + moment[1] * frame_t[start + 4 * rows + r]
+                    + moment[2] * frame_t[start + 5 * rows + r]
+                )
+
+
+@njit(**_inline)
+def add_arm(kind, b, c, force, moment, rotation, tangents, at, stride, data):
+    """Subtract (∂Tᵀ/∂q) w T(x) of the wrench w = (F, M) on a frame at c: its arm and the body's axes turn.
 
     In body axes, with m = M + c × F: E ψ = c (F·ψ) - ψ (c·F) + m × ψ.
     """
-    b = layout.frame_body[f]
-    kind = layout.body_kind[b]
-    if kind != RIGID and kind != PLANAR:
-        return
-    rotation, wrench, c = work.rotation[b], scratch.wrench[f], layout.frame_position[f]
-    at, stride = where.body_place[b, 0], where.body_place[b, 1]
-    force, moment, arm = np.empty(3), np.empty(3), np.empty(3)
-    for i in range(3):
-        force[i] = rotation[0, i] * wrench[0] + rotation[1, i] * wrench[1] + rotation[2, i] * wrench[2]
+    force = turn_back(rotation, b, force)
     if kind == PLANAR:
-        data[at + 2 * stride + 2] -= sign * (c[0] * force[0] + c[1] * force[1])
+        data[at + 2 * stride + 2] += c[0] * force[0] + c[1] * force[1]
         return
-    cross(c, force, arm)
-    for i in range(3):
-        moment[i] = arm[i] + rotation[0, i] * wrench[3] + rotation[1, i] * wrench[4] + rotation[2, i] * wrench[5]
-    inner = c[0] * force[0] + c[1] * force[1] + c[2] * force[2]
-    for i in range(3):
-        for j in range(3):
-            value = c[i] * force[j] - (inner if i == j else 0.0)
-            if i != j:
-                n = 3 - i - j
-                value += -moment[n] if (i + 1) % 3 == j else moment[n]
-            scratch.product[i, j] = value
-    for i in range(3):
-        for j in range(3):
-            total = 0.0
-            for p in range(3):
-                total += scratch.product[i, p] * scratch.tangent[b, p, j]
-            data[at + (3 + i) * stride + 3 + j] += sign * total
-
-
-@njit(**_options)
-def add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual):
-    """Inertia of all bodies: residual s (M v' - f), and with ``matrix`` its derivative."""
-    for b in range(layout.body_kind.size):
-        n = layout.body_v[b + 1] - layout.body_v[b]
-        if n == 0:
-            continue
-        first, unknown = layout.body_v[b], where.body_unknown[b]
-        body_inertia(layout, b, v, work, scratch.mass, scratch.force)
-        for i in range(n):
-            total = -scratch.force[i]
-            for j in range(n):
-                total += scratch.mass[i, j] * rate[first + j]
-            residual[unknown + i] = scale * total
-        if not matrix:
-            continue
-        if layout.body_kind[b] == RIGID:
-            tangent(increment[first + 3 : first + 6], scratch.tangent[b])
-        at, stride = where.body_place[b, 0], where.body_place[b, 1]
-        inertia_tangents(layout, b, v, rate, work, scratch.stiffness, scratch.damping)
-        for i in range(n):
-            for j in range(n):
-                value = c_m * scratch.mass[i, j] + c_d * scratch.damping[i, j]
-                if layout.body_kind[b] == RIGID and j >= 3:
-                    for p in range(3):
-                        value += scratch.stiffness[i, 3 + p] * scratch.tangent[b, p, j - 3]
-                else:
-                    value += scratch.stiffness[i, j]
-                data[at + i * stride + j] += scale * value
-
-
-@njit(**_options)
-def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
-    """Constraints: residual -Jᵀλ̂ on bodies and φ on rows, and with ``matrix`` -Jᵀ and J T(x)."""
-    for r in range(layout.row_start.size - 1):
-        residual[where.row_unknown[r]] = work.phi[r]
-        for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
-            b = layout.entry_body[e]
-            values = work.jacobian[layout.entry_at[e] : layout.entry_at[e + 1]]
-            unknown = where.body_unknown[b]
-            for j in range(values.size):
-                residual[unknown + j] -= values[j] * multipliers[r]
-            if not matrix:
-                continue
-            at, stride = where.entry_column[e, 0], where.entry_column[e, 1]
-            row = where.entry_row[e]
-            for j in range(values.size):
-                data[at + j * stride] -= values[j]
-                value = values[j]
-                if layout.body_kind[b] == RIGID and j >= 3:
-                    value = 0.0
-                    for p in range(3):
-                        value += values[3 + p] * scratch.tangent[b, p, j - 3]
-                data[row + j] += value
+    inner, (x, y, z), own = dot(c, force), cross(c, force), turn_back(rotation, b, moment)
+    moment = own[0] + x, own[1] + y, own[2] + z
+    for j in range(3):
+        t = column(tangents, b, j)
+        along, around = dot(force, t), cross(moment, t)
+        for i in range(3):
+            data[at + (3 + i) * stride + 3 + j] -= c[i] * along - inner * t[i] + around[i]
 
 
 @njit(**_options)
@@ -369,6 +463,7 @@ def newton_system(
     add_rows(layout, where, multipliers, work, scratch, matrix, data, residual)
     if matrix:
         add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
+    add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
 
 
 __all__ = ["Places", "Scratch", "newton_system", "places", "scratch_arrays"]

@@ -198,9 +198,15 @@ def _wrapped(system: Any, phi: Array) -> Array:
 
 
 def _start_angles(system: Any, q: Array) -> Array:
-    """Angles at the start; driven ones count the turns of their drive."""
-    zero = np.zeros(system.n_v)
+    """Angles at the start; those of joints count the turns of ``start=``, driven ones those of their drive."""
+    zero, layout = np.zeros(system.n_v), system.layout
     near = system.evaluate(0.0, q, zero).measure.copy()
+    for joint in system.joints:
+        if getattr(joint, "start", None) is not None and hasattr(joint, "angle"):
+            angle = joint.angle
+            frames = [system.frames.number(f) for f in (angle.frame_i, angle.frame_j)]
+            same = (layout.measure_kind == ANGLE) & (layout.measure_axes == angle.axes).all(axis=(1, 2))
+            near[same & (layout.measure_i == frames[0]) & (layout.measure_j == frames[1])] = joint.start
     for r, m, factor in _angle_rows(system):
         near[m] = float(system.profiles[r].value(0.0)) / factor
     return np.asarray(system.evaluate(0.0, q, zero, near).measure)
@@ -249,14 +255,12 @@ def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:
 def _gradient(system: Any, measure: Any, work: Any) -> Array:
     """Gradient of a measure with respect to the velocities."""
     out = np.zeros(system.n_v)
-    gradient, scratch = np.zeros(9), np.zeros((6, 3))
+    gradient, vectors = np.zeros((1, 9)), np.zeros((1, 4, 3))
     i, j = system.frames.number(measure.frame_i), system.frames.number(measure.frame_j)
-    poses = [(work.frame_position[f], work.frame_rotation[f]) for f in (i, j)]
-    evaluate(measure.kind, measure.axes, *poses[0], *poses[1], scratch, gradient)
+    evaluate(measure.kind, measure.axes[None], 0, i, j, work.frame_position, work.frame_rotation, vectors, gradient)
     for side, f in ((0, i), (1, j)):
         b = system.layout.frame_body[f]
-        mine = slice(system.layout.body_v[b], system.layout.body_v[b + 1])
-        if mine.stop > mine.start:
-            t = work.frame_t[system.layout.frame_t[f] : system.layout.frame_t[f + 1]].reshape(6, -1)
-            pull_back(gradient, side, 1.0, t, out[mine])
+        first, last = system.layout.body_v[b], system.layout.body_v[b + 1]
+        at = system.layout.frame_t[f]
+        pull_back(measure.kind, gradient, 0, side, 1.0, work.frame_t, at, last - first, out, first)
     return out

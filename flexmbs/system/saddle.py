@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.system.elimination import Plan, factorise, substitute
+from flexmbs.forces.assemble import add_wrenches
+from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
 from flexmbs.system.evaluate import Work, body_inertia
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import Places
@@ -50,6 +51,7 @@ def add_mass(layout, where, v, work, data, force):
                 force[where.body_unknown[b] + i] = local[i]
                 for j in range(n):
                     data[at + i * stride + j] += mass[i, j]
+    add_wrenches(layout, work, where.body_unknown, 1.0, force)
 
 
 @njit(**_options)
@@ -63,26 +65,25 @@ def add_diagonal(layout, where, weights, data):
 
 def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
     """v' and λ of M v' = f + Jᵀλ, J v' = γ."""
-    data, x = np.zeros(plan.values), np.zeros(plan.unknowns)
-    add_mass(layout, where, v, work, data, x)
-    return _solve(layout, plan, where, work, data, x, work.gamma)
+    factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
+    add_mass(layout, where, v, work, factors.data, x)
+    return _solve(layout, plan, where, work, factors, x, work.gamma)
 
 
 def least(layout: Layout, plan: Plan, where: Places, weights: Array, work: Work, target: Array) -> Array:
     """The x of least Σ weight · x² with J x = target."""
-    data, x = np.zeros(plan.values), np.zeros(plan.unknowns)
-    add_diagonal(layout, where, weights, data)
-    return _solve(layout, plan, where, work, data, x, target)[0]
+    factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
+    add_diagonal(layout, where, weights, factors.data)
+    return _solve(layout, plan, where, work, factors, x, target)[0]
 
 
 def _solve(
-    layout: Layout, plan: Plan, where: Places, work: Work, data: Array, x: Array, target: Array
+    layout: Layout, plan: Plan, where: Places, work: Work, factors: Factors, x: Array, target: Array
 ) -> tuple[Array, Array]:
-    add_saddle(layout, where, work, data)
+    add_saddle(layout, where, work, factors.data)
     x[where.row_unknown] = target
-    pivots = np.zeros(plan.unknowns, dtype=np.int64)
-    factorise(plan, data, pivots, REDUNDANT)
-    substitute(plan, data, pivots, x)
+    factorise(plan, factors, REDUNDANT)
+    substitute(plan, factors, x)
     return x[velocity_unknowns(layout, where)], x[where.row_unknown]
 
 
