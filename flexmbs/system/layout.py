@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Body, Frame
+from flexmbs.forces.force import Force
+from flexmbs.forces.layout import ForceLayout, lay_out_forces
+from flexmbs.forces.user import UserForce
 from flexmbs.joints.joint import Measure, Row
 
 Array = NDArray[np.float64]
@@ -45,6 +48,7 @@ class Layout(NamedTuple):
     entry_body: Index
     entry_at: Index  # first value of each entry in the Jacobian's data
     group_row: Index  # first row of each joint
+    forces: ForceLayout
 
     @property
     def n_bodies(self) -> int:
@@ -67,22 +71,30 @@ class Layout(NamedTuple):
         return len(self.row_start) - 1
 
 
-def lay_out(bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Array) -> tuple[Layout, FrameBook]:
-    """The layout of bodies and of the rows of joints (one group per joint), and the book of frames used."""
+def lay_out(
+    bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Array, forces: Sequence[Force | UserForce] = ()
+) -> tuple[Layout, FrameBook]:
+    """The layout of bodies, of the rows of joints (one group per joint) and of forces, and the book of frames used."""
     book = FrameBook(bodies)
     rows = [row for group in groups for row in group]
     measures: list[Measure] = []
-    number: dict[int, int] = {}
+    numbers: dict[Any, int] = {}
     term_measure, term_factor, row_start = [], [], [0]
     entries: list[int] = []
     entry_start, term_i, term_j = [0], [], []
+
+    def number(measure: Measure) -> int:
+        """Equal measures share a number, so that a spring counts the turns that a drive prescribes."""
+        key = (measure.kind, book.number(measure.frame_i), book.number(measure.frame_j), measure.axes.tobytes())
+        if key not in numbers:
+            numbers[key] = len(measures)
+            measures.append(measure)
+        return numbers[key]
+
     for row in rows:
         touched: list[int] = []
         for factor, measure in row.terms:
-            if id(measure) not in number:
-                number[id(measure)] = len(measures)
-                measures.append(measure)
-            term_measure.append(number[id(measure)])
+            term_measure.append(number(measure))
             term_factor.append(float(factor))
             for frame, into in ((measure.frame_i, term_i), (measure.frame_j, term_j)):
                 body = book.body_number(frame.body)
@@ -95,6 +107,11 @@ def lay_out(bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Ar
         entries.extend(touched)
         entry_start.append(entry_start[-1] + len(touched))
         row_start.append(len(term_measure))
+    applied = lay_out_forces(forces, book.number, number, book.body_number)
+    for force in forces:
+        for frame in force.frames:
+            if frame is not None:
+                book.number(frame)
     frame_i = [book.number(m.frame_i) for m in measures]
     frame_j = [book.number(m.frame_j) for m in measures]
     widths = np.array([bodies[b].n_v for b in entries], dtype=np.int64)
@@ -124,6 +141,7 @@ def lay_out(bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Ar
         entry_body=_index(entries),
         entry_at=_starts(widths),
         group_row=_starts([len(g) for g in groups]),
+        forces=applied,
     )
     return layout, book
 

@@ -15,7 +15,13 @@ from flexmbs.bodies.ground import Ground
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
+from flexmbs.forces.assemble import add_wrenches
+from flexmbs.forces.force import Force
+from flexmbs.forces.layout import USER_FORCE
+from flexmbs.forces.user import UserForce
+from flexmbs.forces.wrenches import energies
 from flexmbs.joints.joint import Row
+from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -23,7 +29,9 @@ from flexmbs.system.graph import Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
+from flexmbs.system.report import rank_decision, report
 from flexmbs.system.state import State
+from flexmbs.system.user_forces import UserForces
 
 Array = NDArray[np.float64]
 
@@ -45,12 +53,18 @@ class System:
         self.labels: tuple[str, ...] = tuple(
             f"{j.name}: {r.label}" for j, g in zip(self.joints, groups, strict=True) for r in g
         )
-        self.profiles: tuple[Profile, ...] = tuple(as_profile(row.profile) for row in self.rows)
+        compiled = [f for f in self.forces if isinstance(f, Force)]
+        self.profiles: tuple[Profile, ...] = (
+            *(as_profile(row.profile) for row in self.rows),
+            *(profile for force in compiled for profile in force.times),
+        )
         gravity = np.sum(
             [np.asarray(f.acceleration, dtype=float) for f in self.forces if isinstance(f, Gravity)] or [np.zeros(3)],
             axis=0,
         )
-        self.layout, self.frames = lay_out(self.bodies, groups, gravity)
+        users = [f for f in self.forces if isinstance(f, UserForce)]
+        self.layout, self.frames = lay_out(self.bodies, groups, gravity, [*compiled, *users])
+        self.user_forces = UserForces(self.layout, self.frames, users)
 
     def __repr__(self) -> str:
         return f"<System: {len(self.bodies)} bodies, {len(self.joints)} joints, {self.layout.n_v} velocities, {len(self.rows)} rows>"
@@ -84,14 +98,16 @@ class System:
     # ---- evaluation -------------------------------------------------------------------------------------------
 
     def prescribed(self, t: float) -> Array:
-        """Value, rate and acceleration of the right-hand side of every row, (rows, 3)."""
+        """Value, rate and acceleration of the right-hand side of every row, then of the forces' functions of time."""
         return np.array([[p.value(t), p.rate(t), p.acceleration(t)] for p in self.profiles], dtype=float).reshape(-1, 3)
 
     def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
-        """All stages at one instant: poses, frames, measures, rows."""
+        """All stages at one instant: poses, frames, measures, rows, forces."""
         work = work_arrays(self.layout)
         near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
         evaluate_all(self.layout, self.prescribed(t), near, np.asarray(q, float), np.asarray(v, float), work)
+        if len(self.user_forces):
+            work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
         return work
 
     def equations(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Equations:
@@ -114,7 +130,7 @@ class System:
         return sp.csr_array((work.jacobian.copy(), columns, indptr), shape=(layout.n_rows, self.n_v))
 
     def inertia(self, work: Work, v: Array) -> tuple[sp.csr_array, Array]:
-        """Mass matrix and f = Q - h of gravity and velocities."""
+        """Mass matrix and f = Q - h of gravity, velocities and forces."""
         blocks, force = [], np.zeros(self.n_v)
         for b in range(self.layout.n_bodies):
             mine = slice(self.layout.body_v[b], self.layout.body_v[b + 1])
@@ -123,7 +139,21 @@ class System:
                 block = np.zeros((n, n))
                 body_inertia(self.layout, b, np.asarray(v, float), work, block, force[mine])
                 blocks.append(block)
+        add_wrenches(self.layout, work, self.layout.body_v, 1.0, force)
         return sp.csr_array(sp.block_diag(blocks, format="csr")), force
+
+    def force_energies(
+        self, t: float, q: Array, v: Array, angles: Array | None = None
+    ) -> dict[str, tuple[float, float]]:
+        """Of each force but gravity: its potential, and the power of what has none (dampers, friction, actuators)."""
+        work = self.evaluate(t, q, v, angles)
+        energy, power = np.zeros((2, len(self.layout.forces.table)))
+        energies(self.layout, work, energy, power)
+        names = [f.name for f in self.forces if isinstance(f, Force)]
+        out = {n: (float(e), float(p)) for n, e, p in zip(names, energy, power, strict=True)}
+        for force, own in zip(self.user_forces.forces, self.user_forces.each(t, work), strict=True):
+            out[force.name] = (0.0, float(own @ v))
+        return out
 
     def retract(self, q: Array, increment: Array) -> Array:
         """Coordinates moved by an increment in the space of velocities."""
@@ -164,10 +194,35 @@ class System:
         """The layout with the order in which its unknowns are eliminated."""
         return (self.layout, *places(self.layout, self.graph))
 
+    @cached_property
+    def rank_decision(self) -> NullSpace:
+        """Which rows are independent at the start, and how that was decided."""
+        return rank_decision(self)
+
+    @property
+    def mobility(self) -> int:
+        """Number of independent velocities at the start."""
+        return self.n_v - self.rank_decision.rank if self.rows else self.n_v
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Rows that follow from others, named by joint and direction."""
+        return tuple(self.labels[r] for r in self.rank_decision.redundant) if self.rows else ()
+
+    def report(self) -> str:
+        """Bodies, joints, mobility and redundant rows, as text."""
+        return report(self)
+
     # ---- inside -----------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        for kind, items in (("body", self.bodies), ("joint", self.joints)):
+        applied = [f for f in self.forces if not isinstance(f, Gravity)]
+        for force in applied:
+            if not isinstance(force, Force | UserForce):
+                raise ModelError(
+                    f"forces: {force!r} is not a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)."
+                )
+        for kind, items in (("body", self.bodies), ("joint", self.joints), ("force", applied)):
             names = [i.name for i in items]
             twice = sorted({n for n in names if names.count(n) > 1})
             if twice:
@@ -180,6 +235,10 @@ class System:
                 for _, measure in row.terms:
                     for frame in (measure.frame_i, measure.frame_j):
                         self._known(frame, known, joint.name)
+        for force in applied:
+            for frame in force.frames:
+                if frame is not None:
+                    self._known(frame, known, force.name)
 
     def _known(self, frame: Frame, known: set[int], where: str) -> None:
         if id(frame.body) not in known:
