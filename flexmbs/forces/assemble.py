@@ -113,7 +113,7 @@ def frame_maps(kind, b, n, at, frame_t, turning, lever_rate, spin, c_d, maps):
             t = triple(frame_t, at + i * n + 3)
             for j in range(3):
                 maps[MOVED, i, 3 + j] = t[0] * turning[b, 0, j] + t[1] * turning[b, 1, j] + t[2] * turning[b, 2, j]
-    if kind == RIGID or kind == PLANAR:
+    if kind in (RIGID, PLANAR):
         for j in range(3 if kind == RIGID else 2, n):
             turn = (maps[MOVED, 3, j], maps[MOVED, 4, j], maps[MOVED, 5, j])
             linear, angular = cross(turn, lever_rate), cross(turn, spin)
@@ -155,5 +155,3 @@ def add_user(blocks, body_v, unknown, place, user, tangent, v, increment, scale,
                 if matrix:
                     data[place[k, 0] + i * place[k, 1] + j] -= scale * (stiffness + c_d * damping)
             residual[unknown[a] + i] -= scale * total
-
-

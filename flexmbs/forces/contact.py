@@ -63,8 +63,9 @@ class _Contact(Force):
 class SphereOnPlane(_Contact):
     """A sphere (circle, or with radius 0 a point) about the second frame's origin on a plane (line) of the first.
 
-    The plane passes through the first frame's origin; ``normal``, in its axes, points out of the solid. N = stiffness
-    δⁿ (1 + damping δ'), at least zero, with δ the depth and n the ``exponent``; friction is μ N tanh(speed / slip_speed).
+    The plane passes through the first frame's origin; ``normal``, in its axes, points out of the solid. The
+    normal force is N = stiffness δⁿ (1 + damping δ'), at least zero, with δ the depth and n the ``exponent``; friction
+    is μ N tanh(speed / slip_speed).
     """
 
     normal: Any = "z"

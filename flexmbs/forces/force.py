@@ -92,6 +92,11 @@ def components(given: Any, name: str, what: str) -> tuple[Profile, ...]:
     """Three functions of time from three numbers or profiles, or from one vector profile."""
     if isinstance(given, Profile) and given.shape == (3,):
         return given.components()
-    if isinstance(given, Profile) or callable(given) or np.ndim(np.asarray(given, dtype=object)) != 1 or len(given) != 3:
+    if (
+        isinstance(given, Profile)
+        or callable(given)
+        or np.ndim(np.asarray(given, dtype=object)) != 1
+        or len(given) != 3
+    ):
         raise ModelError(f"{name}: {what} has three components (numbers or functions of time), not {given!r}.")
     return tuple(time_profile(x, name, f"{what}[{k}]") for k, x in enumerate(given))

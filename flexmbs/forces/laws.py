@@ -49,9 +49,7 @@ def scalar_force(forces, f, s, rate, time):
             pull, stiffness, _ = evaluate(forces.curve_kinds, forces.curve_starts, forces.curve_params, curve, stretch)
         curve = forces.table[f, SPEED_CURVE]
         if curve >= 0:
-            resistance, damping, _ = evaluate(
-                forces.curve_kinds, forces.curve_starts, forces.curve_params, curve, rate
-            )
+            resistance, damping, _ = evaluate(forces.curve_kinds, forces.curve_starts, forces.curve_params, curve, rate)
         return time[forces.table[f, TIME]] - pull - resistance, -stiffness, -damping
     if kind == FRICTION:
         share = np.tanh(rate / p[at + 2])

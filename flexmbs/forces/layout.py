@@ -19,7 +19,7 @@ Index = NDArray[np.int64]
 
 
 class ForceLayout(NamedTuple):
-    """Forces in few arrays (each more costs time to compile); those of Python functions by the bodies that they couple."""
+    """Forces in few arrays (each costs time to compile); those of Python functions by the bodies that they couple."""
 
     table: Index  # (forces, 8) kind, frames i (-1 for none) and j, measure, first param, first function of time, curves
     params: Array
@@ -59,7 +59,9 @@ def lay_out_forces(
     """The layout of forces, in their order, Python ones apart."""
     compiled = [f for f in forces if isinstance(f, Force)]
     curves: list[Profile] = []
-    table, params, times = [], [], 0
+    table: list[list[int]] = []
+    params: list[float] = []
+    times = 0
     for force in compiled:
         first, second = force.frames
         numbers = []

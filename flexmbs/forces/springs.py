@@ -66,10 +66,10 @@ class SpringDamper(Force):
         if not isinstance(self.between, Measure):
             if not isinstance(self.between, tuple | list) or len(self.between) != 2:
                 raise ModelError(
-                    f"{self.name}: between is a joint's coordinate such as hinge.angle, or two frames (a.at(), b.at()), "
+                    f"{self.name}: between is a joint's coordinate such as hinge.angle or two frames (a.at(), b.at()), "
                     f"not {self.between!r}."
                 )
-            two_frames(*self.between, self.name)
+            two_frames(self.between[0], self.between[1], self.name)
             if self.rest is None and (isinstance(self.stiffness, Profile) or self.stiffness):
                 raise ModelError(f"{self.name}: a spring between two points needs its rest length, rest=.")
         _number_or_curve(self.stiffness, f"{self.name}: stiffness", "elongation")
@@ -183,8 +183,8 @@ def _number_or_curve(given: Any, what: str, over: str) -> None:
     if not isinstance(given, Profile):
         if callable(given):
             raise ModelError(
-                f"{what}: a Python function cannot run inside the compiled step; sample it, Spline(x, f(x)) over {over}, "
-                "or write a UserForce."
+                f"{what}: a Python function cannot run inside the compiled step; sample it, Spline(x, f(x)) over "
+                f"{over}, or write a UserForce."
             )
         _finite(given, what)
     elif given.shape != () or any(term.function is not None for term in given.terms()):

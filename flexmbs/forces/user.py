@@ -27,7 +27,7 @@ class FrameState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UserForce:
-    """A force by a Python function: ``function(t, states)`` gets a FrameState for each frame and returns their wrenches.
+    """A force by a Python function: ``function(t, states)`` gets a FrameState of each frame and returns their wrenches.
 
     A wrench is six numbers, force and torque at the frame's origin in global axes; one for each of ``frames``, in their
     order (for a single frame the six numbers alone will do). Implicit steps differentiate it numerically, about once

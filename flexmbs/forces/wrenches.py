@@ -7,12 +7,29 @@ from numba import njit
 from flexmbs.forces.bushing_kernel import bushing_potential, bushing_tangents, bushing_wrench
 from flexmbs.forces.friction_kernel import friction_tangents, friction_wrench
 from flexmbs.forces.laws import (
-    APPLIED, BUSHING, CONTACT, FRAME_I, FRAME_J, KIND, MEASURE, START, TIME, scalar_force, scalar_potential,
+    APPLIED,
+    BUSHING,
+    CONTACT,
+    FRAME_I,
+    FRAME_J,
+    KIND,
+    MEASURE,
+    START,
+    TIME,
+    scalar_force,
+    scalar_potential,
 )  # fmt: skip
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
 from flexmbs.forces.triples import options, part, put, put_column, triple, unit
 from flexmbs.joints.measures import (
-    FORCE_SHIFT, MOMENT_I_TURN_I, MOMENT_J_TURN_I, MOMENT_J_TURN_J, MOMENT_SHIFT, add_stiffness, cross, turn,
+    FORCE_SHIFT,
+    MOMENT_I_TURN_I,
+    MOMENT_J_TURN_I,
+    MOMENT_J_TURN_J,
+    MOMENT_SHIFT,
+    add_stiffness,
+    cross,
+    turn,
 )  # fmt: skip
 
 
@@ -52,7 +69,12 @@ def wrenches(layout, prescribed, work):
         time[k] = prescribed[rows + k, 0]
     wrench[:] = 0.0
     for f in range(forces.table.shape[0]):
-        kind, i, j, at = forces.table[f, KIND], forces.table[f, FRAME_I], forces.table[f, FRAME_J], forces.table[f, START]
+        kind, i, j, at = (
+            forces.table[f, KIND],
+            forces.table[f, FRAME_I],
+            forces.table[f, FRAME_J],
+            forces.table[f, START],
+        )
         if kind == APPLIED:
             force, torque = triple(time, forces.table[f, TIME]), triple(time, forces.table[f, TIME] + 3)
             if forces.params[at] > 0.0:
@@ -138,7 +160,12 @@ def energies(layout, work, energy, power):
     """Potential of every force, and the power of what has none: dampers, friction, actuators, applied forces."""
     forces, pair = layout.forces, work.forces.pair
     for f in range(forces.table.shape[0]):
-        kind, i, j, at = forces.table[f, KIND], forces.table[f, FRAME_I], forces.table[f, FRAME_J], forces.table[f, START]
+        kind, i, j, at = (
+            forces.table[f, KIND],
+            forces.table[f, FRAME_I],
+            forces.table[f, FRAME_J],
+            forces.table[f, START],
+        )
         frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
         power[f], energy[f], elastic = 0.0, 0.0, 0.0
         for p in range(12):

@@ -81,7 +81,9 @@ def lay_out(
     numbers: dict[Any, int] = {}
     term_measure, term_factor, row_start = [], [], [0]
     entries: list[int] = []
-    entry_start, term_i, term_j = [0], [], []
+    entry_start = [0]
+    term_i: list[int] = []
+    term_j: list[int] = []
 
     def number(measure: Measure) -> int:
         """Equal measures share a number, so that a spring counts the turns that a drive prescribes."""
@@ -109,9 +111,9 @@ def lay_out(
         row_start.append(len(term_measure))
     applied = lay_out_forces(forces, book.number, number, book.body_number)
     for force in forces:
-        for frame in force.frames:
-            if frame is not None:
-                book.number(frame)
+        for used in force.frames:
+            if used is not None:
+                book.number(used)
     frame_i = [book.number(m.frame_i) for m in measures]
     frame_j = [book.number(m.frame_j) for m in measures]
     widths = np.array([bodies[b].n_v for b in entries], dtype=np.int64)

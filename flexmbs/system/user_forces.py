@@ -78,7 +78,7 @@ class UserForces:
                     at_value += pair[0][rows].size
 
     def missing(self, t: float, q: Array, v: Array, x: Array, work: ForceWork) -> float:
-        """By how much, relative to its parts, the linearised force differs from the true one at the end (q, v) of a step."""
+        """How far, relative to its parts, the linearised force is from the true one at the end (q, v) of a step."""
         layout = self.layout
         predicted, parts = work.user[USER_FORCE].copy(), np.abs(work.user[USER_FORCE])
         moved = np.stack([x - work.user[USER_X], v - work.user[USER_V]])

@@ -10,7 +10,7 @@ from flexmbs.system.newton import newton_system, scratch_arrays
 
 
 def tangent_error(system, x, v0, step=1e-5):
-    """Largest entry of (differences of the residual) · (factorised matrix)⁻¹ - 1, at increment x and velocity v0 + x."""
+    """Largest entry of (differences of the residual) · (factorised matrix)⁻¹ - 1, at increment x from v0."""
     layout, plan, where = system.elimination
     work, scratch = work_arrays(layout), scratch_arrays(layout, where)
     factors, start = factor_arrays(plan), system.initial

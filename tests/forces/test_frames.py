@@ -102,7 +102,7 @@ def test_fixed_force_at_an_arm_makes_a_pendulum():
     assert history.q[-1, 2] == pytest.approx(0.1, rel=1e-4)
 
 
-# ---- users' forces ----------------------------------------------------------------------------------------------------
+# ---- users' forces ---------------------------------------------------------------------------------------------------
 
 
 def pull(stiffness, damping, rest):

@@ -48,7 +48,7 @@ FORCES = {
     "spring to a point": SpringDamper("f", (a, c), stiffness=300.0, damping=20.0, rest=0.5),
     "spring to a planar body": SpringDamper("f", (d, b), stiffness=300.0, damping=20.0, rest=0.5),
     "spring to the ground": SpringDamper("f", (ground.at(1, 1, 1), d), stiffness=300.0, damping=20.0, rest=0.5),
-    "spring from a body to the ground": SpringDamper("f", (a, ground.at(1, 1, 1)), stiffness=300.0, rest=0.5, damping=9.0),
+    "spring from a body to the ground": SpringDamper("f", (a, ground.at(1, 1, 1)), 300.0, 9.0, rest=0.5),
     "curves": SpringDamper("f", (a, b), curve, Polynomial((0.0, 20.0, 3.0)), rest=0.5),
     "torsion": SpringDamper("f", hinge.angle, stiffness=50.0, damping=4.0, rest=0.2, force=Harmonic(3.0, 0.5)),
     "travel": SpringDamper("f", hinge.distance, stiffness=200.0, damping=8.0, rest=0.2),
