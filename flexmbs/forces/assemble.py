@@ -7,7 +7,7 @@ from numba import njit
 from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
-from flexmbs.forces.triples import add, minus, options, part, triple
+from flexmbs.forces.triples import add, inner, minus, options, part, triple
 from flexmbs.forces.wrenches import wrench_tangents
 from flexmbs.joints.measures import cross, turn_back, vector
 
@@ -34,7 +34,7 @@ def add_wrenches(layout, work, first, factor, out):
                 out[first[b] + k] += factor * user[USER_FORCE, layout.body_v[b] + k]
 
 
-@njit(**options)
+@njit(**inner)
 def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, data, residual):
     """Subtract s f of all forces from the residual, and with ``matrix`` s (K T(x) + c_d D) from the matrix.
 
@@ -80,7 +80,7 @@ def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, d
                     )  # fmt: skip
 
 
-@njit(**options)
+@njit(**inner)
 def add_block(frame_t, start, rows, columns, first, second, maps, tangent, scale, at, stride, data):
     """Subtract s Tᵀ (stiffness · moved + damping · rated) of one pair of frames."""
     for p in range(6):
@@ -98,7 +98,7 @@ def add_block(frame_t, start, rows, columns, first, second, maps, tangent, scale
             data[at + i * stride + j] -= scale * total
 
 
-@njit(**options)
+@njit(**inner)
 def frame_maps(kind, b, n, at, frame_t, turning, lever_rate, spin, c_d, maps):
     """How a frame and its twist change with the increment of body b.
 
@@ -122,7 +122,7 @@ def frame_maps(kind, b, n, at, frame_t, turning, lever_rate, spin, c_d, maps):
                 maps[RATED, 3 + p, j] += angular[p]
 
 
-@njit(**options)
+@njit(**inner)
 def add_arm(kind, b, arm, force, torque, rotation, turning, factor, at, stride, data):
     """Add factor · (∂Tᵀ/∂q) w T(x): body b's axes and the arm turn under the wrench w = (F, M).
 
@@ -140,7 +140,7 @@ def add_arm(kind, b, arm, force, torque, rotation, turning, factor, at, stride, 
                 data[at + (3 + i) * stride + 3 + j] += factor * change[i]
 
 
-@njit(**options)
+@njit(**inner)
 def add_user(blocks, body_v, unknown, place, user, tangent, v, increment, scale, c_d, matrix, data, residual):
     """What the linearised Python functions add to their force at the increment and velocities where it was taken."""
     for k in range(blocks.shape[0]):

@@ -10,11 +10,11 @@ import numpy as np
 from numba import njit
 
 from flexmbs.forces.layout import DAMPING, STIFFNESS, TWIST
-from flexmbs.forces.triples import add, minus, options, part, put, put_column, times, triple, unit
+from flexmbs.forces.triples import add, inner, minus, part, put, put_column, times, triple, unit
 from flexmbs.joints.measures import cross, dot, turn, turn_back, vector
 
 
-@njit(**options)
+@njit(**inner)
 def relative_turn(rotation, i, j):
     """Rotation vector of R_iᵀ R_j, at most half a turn (by its quaternion; Shepperd 1978)."""
     a = turn_back(rotation, i, (rotation[j, 0, 0], rotation[j, 1, 0], rotation[j, 2, 0]))  # columns
@@ -37,7 +37,7 @@ def relative_turn(rotation, i, j):
     return factor * x, factor * y, factor * z
 
 
-@njit(**options)
+@njit(**inner)
 def inverse_coefficient(psi):
     """c of L, and (dc/dθ)/θ, with θ = |ψ|."""
     angle2 = dot(psi, psi)
@@ -51,14 +51,14 @@ def inverse_coefficient(psi):
     return 1 / angle2 - cot / (2 * angle), slope / angle
 
 
-@njit(**options)
+@njit(**inner)
 def rates_of(psi, c, half, a):
     """a + half ψ × a + c ψ × (ψ × a): L a with half = -½, Lᵀ a with half = ½."""
     b = cross(psi, a)
     return add(a, add(times(half, b), times(c, cross(psi, b))))
 
 
-@njit(**options)
+@njit(**inner)
 def rates_changed(psi, c, slope, half, change, a):
     """Change of ``rates_of`` with ψ."""
     b, db = cross(psi, a), cross(change, a)
@@ -66,7 +66,7 @@ def rates_changed(psi, c, slope, half, change, a):
     return add(times(half, db), add(times(slope * dot(psi, change), cross(psi, b)), times(c, second)))
 
 
-@njit(**options)
+@njit(**inner)
 def matrix_times(params, at, e, psi, first):
     """Three rows, from ``first`` on, of a flat 6 x 6 matrix times (e, ψ)."""
     a, b, c = at + 6 * first, at + 6 * first + 6, at + 6 * first + 12
@@ -77,7 +77,7 @@ def matrix_times(params, at, e, psi, first):
     )
 
 
-@njit(**options)
+@njit(**inner)
 def bushing_state(i, j, position, rotation, pair):
     """d, u = velocity of j seen from i, ω_i, ω_j - ω_i (global), and e, ψ, e', ψ', c, slope of c."""
     d = minus(vector(position, j), vector(position, i))
@@ -91,13 +91,13 @@ def bushing_state(i, j, position, rotation, pair):
     return d, u, spin, turning, e, psi, e_rate, psi_rate, c, slope
 
 
-@njit(**options)
+@njit(**inner)
 def resistance(params, at, first, e, psi, e_rate, psi_rate):
     """Three rows of K x + D x'."""
     return add(matrix_times(params, at, e, psi, first), matrix_times(params, at + 36, e_rate, psi_rate, first))
 
 
-@njit(**options)
+@njit(**inner)
 def bushing_wrench(i, j, position, rotation, params, at, pair, out, f):
     """out[f] (12,) += wrench on both frames."""
     d, _, _, _, e, psi, e_rate, psi_rate, c, _ = bushing_state(i, j, position, rotation, pair)
@@ -107,7 +107,7 @@ def bushing_wrench(i, j, position, rotation, params, at, pair, out, f):
     put(out, f, times(-1.0, force), times(-1.0, add(moment, cross(d, force))), force, moment)
 
 
-@njit(**options)
+@njit(**inner)
 def bushing_potential(i, j, position, rotation, params, at, pair):
     """Potential ½ xᵀ K x - p·x and the power of the force that it gives."""
     _, _, _, _, e, psi, e_rate, psi_rate, _, _ = bushing_state(i, j, position, rotation, pair)
@@ -117,7 +117,7 @@ def bushing_potential(i, j, position, rotation, params, at, pair):
     return energy, dot(minus(p, pull), e_rate) + dot(minus(m, twist), psi_rate)
 
 
-@njit(**options)
+@njit(**inner)
 def bushing_tangents(i, j, position, rotation, params, at, pair, tangent):
     """Add ∂(wrench)/∂(δr, δθ) and ∂(wrench)/∂(v, ω), (12, 12) each, column by column."""
     d, u, spin, turning, e, psi, e_rate, psi_rate, c, slope = bushing_state(i, j, position, rotation, pair)

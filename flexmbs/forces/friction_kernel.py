@@ -11,11 +11,11 @@ import numpy as np
 from numba import njit
 
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
-from flexmbs.forces.triples import add, minus, options, part, put, put_column, times, unit
+from flexmbs.forces.triples import add, inner, minus, part, put, put_column, times, unit
 from flexmbs.joints.measures import cross, dot, vector
 
 
-@njit(**options)
+@njit(**inner)
 def saturation(speed, slip):
     """φ = tanh(s/slip)/s and (dφ/ds)/s."""
     x = speed / slip
@@ -25,7 +25,7 @@ def saturation(speed, slip):
     return share / speed, ((1.0 - share * share) - share / x) / (x * x * slip**3)
 
 
-@njit(**options)
+@njit(**inner)
 def sliding(i, j, position, n, radius, pair):
     """d - r n, u, and the sliding velocity s."""
     arm = minus(minus(vector(position, j), vector(position, i)), times(radius, n))
@@ -34,7 +34,7 @@ def sliding(i, j, position, n, radius, pair):
     return arm, u, minus(u, times(dot(n, u), n))
 
 
-@njit(**options)
+@njit(**inner)
 def friction_wrench(i, j, position, n, params, at, pressure, pair, out, f):
     """out[f] (12,) += friction under the normal force ``pressure``."""
     mu, slip, radius = params[at], params[at + 1], params[at + 2]
@@ -44,7 +44,7 @@ def friction_wrench(i, j, position, n, params, at, pressure, pair, out, f):
     put(out, f, times(-1.0, force), times(-1.0, cross(arm, force)), force, times(-radius, cross(n, force)))
 
 
-@njit(**options)
+@njit(**inner)
 def friction_tangents(i, j, position, n, params, at, pressure, pair, tangent):
     """Add ∂(wrench)/∂(δr, δθ) and ∂(wrench)/∂(v, ω), (12, 12) each, column by column.
 

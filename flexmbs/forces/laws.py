@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from flexmbs.forces.triples import options
+from flexmbs.forces.triples import inner
 from flexmbs.profiles.table import SPLINE, SUM, evaluate
 
 LINEAR, STOP, FRICTION, CONTACT, APPLIED, BUSHING = range(6)
@@ -26,7 +26,7 @@ KIND, FRAME_I, FRAME_J, MEASURE, START, TIME, STRETCH_CURVE, SPEED_CURVE = range
 """Columns of the table of forces, see ``layout``."""
 
 
-@njit(**options)
+@njit(**inner)
 def press(depth, rate, stiffness, exponent, damping):
     """k δⁿ (1 + c δ'), at least 0, and its derivatives with respect to δ and δ'."""
     lively = 1.0 + damping * rate
@@ -36,7 +36,7 @@ def press(depth, rate, stiffness, exponent, damping):
     return elastic * lively, exponent * elastic / depth * lively, elastic * damping
 
 
-@njit(**options)
+@njit(**inner)
 def scalar_force(forces, f, s, rate, time):
     """Force of law f along its measure, and its derivatives with respect to s and s'; ``time`` (profiles,) values."""
     kind, p, at = forces.table[f, KIND], forces.params, forces.table[f, START]
@@ -63,7 +63,7 @@ def scalar_force(forces, f, s, rate, time):
     return force, -by_depth, -by_rate
 
 
-@njit(**options)
+@njit(**inner)
 def scalar_potential(forces, f, s):
     """Potential of law f, and the elastic force -dV/ds."""
     kind, p, at = forces.table[f, KIND], forces.params, forces.table[f, START]
@@ -84,7 +84,7 @@ def scalar_potential(forces, f, s):
     return force * max(p[at] - s, 0.0) / (p[law + 1] + 1.0), force
 
 
-@njit(**options)
+@njit(**inner)
 def integral(kinds, starts, params, row, x):
     """∫₀ˣ of a curve: exact for splines and for polynomials up to degree 5, or over many panels."""
     if kinds[row] != SUM:
@@ -97,7 +97,7 @@ def integral(kinds, starts, params, row, x):
     return total
 
 
-@njit(**options)
+@njit(**inner)
 def panels(kinds, starts, params, row, a, b):
     """∫ from a to b by Gauss's three points, between the knots of a spline or over 64 panels."""
     at = starts[row]
@@ -119,7 +119,7 @@ def panels(kinds, starts, params, row, a, b):
     return total if b >= a else -total
 
 
-@njit(**options)
+@njit(**inner)
 def gauss(kinds, starts, params, row, a, b):
     """∫ over one panel by Gauss's three points."""
     middle, half = 0.5 * (a + b), 0.5 * (b - a)

@@ -20,7 +20,7 @@ from flexmbs.forces.laws import (
     scalar_potential,
 )  # fmt: skip
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
-from flexmbs.forces.triples import options, part, put, put_column, triple, unit
+from flexmbs.forces.triples import inner, options, part, put, put_column, triple, unit
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
     MOMENT_I_TURN_I,
@@ -33,7 +33,7 @@ from flexmbs.joints.measures import (
 )  # fmt: skip
 
 
-@njit(**options)
+@njit(**inner)
 def frame_twists(i, j, frame_body, velocity, spin, pair):
     """Twists (12,) of both frames; zero for a frame that there is not."""
     for p in range(3):
@@ -43,7 +43,7 @@ def frame_twists(i, j, frame_body, velocity, spin, pair):
         pair[TWIST, 9 + p] = spin[frame_body[j], p]
 
 
-@njit(**options)
+@njit(**inner)
 def gradient_part(gradient, m, p):
     """Component p of the gradient (12,) of measure m with respect to (r_i, θ_i, r_j, θ_j)."""
     if p < 3:
@@ -51,7 +51,7 @@ def gradient_part(gradient, m, p):
     return gradient[m, p] if p < 6 else gradient[m, p - 6] if p < 9 else gradient[m, p - 3]
 
 
-@njit(**options)
+@njit(**inner)
 def measure_rate(gradient, m, pair):
     """Rate of measure m."""
     total = 0.0
@@ -60,7 +60,7 @@ def measure_rate(gradient, m, pair):
     return total
 
 
-@njit(**options)
+@njit(**inner)
 def wrenches(layout, prescribed, work):
     """Stage 4: the wrench of every force; functions of time follow those of the rows in ``prescribed``."""
     forces, time, wrench, pair = layout.forces, work.forces.time, work.forces.wrench, work.forces.pair
@@ -94,7 +94,7 @@ def wrenches(layout, prescribed, work):
             friction_wrench(i, j, work.frame_position, normal, forces.params, at + 4, along, pair, wrench, f)
 
 
-@njit(**options)
+@njit(**inner)
 def measure_hessian(kind, m, vectors, gradient, link, tangent):
     """tangent[HESSIAN] (12, 12) = ∂(gradient of measure m)/∂(δr_i, δθ_i, δr_j, δθ_j)."""
     link[:] = 0.0
@@ -117,7 +117,7 @@ def measure_hessian(kind, m, vectors, gradient, link, tangent):
             tangent[HESSIAN, 9 + p, 9 + q] = own
 
 
-@njit(**options)
+@njit(**inner)
 def wrench_tangents(layout, work, f):
     """Derivatives of the wrench of force f by poses and twists, into work.forces.tangent."""
     forces, pair, tangent, wrench = layout.forces, work.forces.pair, work.forces.tangent, work.forces.wrench
