@@ -21,6 +21,24 @@ GROUPS = {
         *("statics", "StaticResult", "modes", "Modes", "mass_properties", "MassProperties"),
         *("TensorField", "SectionForces", "von_mises", "principal"),
     ],
+    "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame"],
+    "Joints": [
+        *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
+        *("PointOnLine", "PointInPlane", "Distance", "planar", "Drive", "Coupling", "gear"),
+    ],
+    "Functions of time": [
+        *("Profile", "ConstantSpeed", "Ramp", "SmoothStep", "SpinUp", "Harmonic", "Polynomial", "Spline"),
+    ],
+    "Forces on mechanisms": [
+        *("AppliedForce", "SpringDamper", "Stop", "JointFriction", "Bushing", "SphereOnPlane", "SphereOnSphere"),
+        "UserForce",
+    ],
+    "Mechanisms": ["System", "State", "Equations", "Solution"],
+    "Analyses of mechanisms": [
+        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
+    ],
+    "Formulations": ["Maggi", "Multipliers", "UdwadiaKalaba", "Gauss", "GibbsAppell", "AugmentedLagrangian"],
+    "Integrators": ["GeneralizedAlpha", "TangentSpaceODE", "Baumgarte", "Projected"],
     "Solvers": ["factorize", "available_solvers"],
 }
 

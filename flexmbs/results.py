@@ -82,7 +82,8 @@ class Result:
     def motion(self, body: Body) -> BodyMotion:
         """Pose, velocities and accelerations of a body."""
         b = self.system.body_number(body)
-        kind, k, m = (int(a[b]) for a in (self.system.layout.body_kind, self.system.layout.body_q, self.system.layout.body_v))
+        layout = self.system.layout
+        kind, k, m = int(layout.body_kind[b]), int(layout.body_q[b]), int(layout.body_v[b])
         n = len(self.t)
         zero = np.zeros((n, 3))
         if kind == RIGID:
@@ -151,8 +152,8 @@ class Result:
     def reaction(self, of: Any) -> Array:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
-        (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the force
-        or torque along its coordinate. For the Ground: the total on the foundation, moment about the origin.
+        (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
+        force or torque along its coordinate. For the Ground: the total on the foundation, moment about the origin.
         """
         if isinstance(of, Ground):
             return self._on_ground()
@@ -189,16 +190,16 @@ class Result:
             arm = motion.rotation @ c
             spin = np.einsum("tji,tj->ti", motion.rotation, motion.spin)
             coupled = np.sum(motion.velocity * np.cross(motion.spin, arm), axis=1)
-            kinetic.append(
-                0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
-            )
+            turning = 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
+            kinetic.append(0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + turning)
             potential.append(-m * (motion.position + arm) @ self.system.layout.gravity)
         return Energy(np.stack(kinetic, axis=1), np.stack(potential, axis=1))
 
     @cached_property
     def constraint_error(self) -> Array:
         """Largest |φ| over all rows, (time,)."""
-        errors = [np.abs(self.system.evaluate(*at).phi).max(initial=0.0) for at in zip(self.t, self.q, self.v, self.angles, strict=True)]
+        states = zip(self.t, self.q, self.v, self.angles, strict=True)
+        errors = [np.abs(self.system.evaluate(*state).phi).max(initial=0.0) for state in states]
         return np.array(errors)
 
     def summary(self) -> str:

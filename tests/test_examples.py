@@ -76,6 +76,35 @@ def test_portal_frame() -> None:
     np.testing.assert_allclose(names["swayed"].reaction("ground")[:3], [-1000.0, 0.0, 0.0], atol=1e-6)
 
 
+def test_slider_crank_torque() -> None:
+    """All formulations agree, and over a turn the torque does no work."""
+    names = run("slider_crank_torque")
+    one, *others = names["torques"].values()
+    for other in others:
+        np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
+    assert np.trapezoid(one, names["times"]) == pytest.approx(0.0, abs=1e-6 * np.abs(one).max() * names["times"][-1])
+    assert names["stroke"] == pytest.approx(2 * names["RADIUS"])
+
+
+def test_four_bar() -> None:
+    """One motion in spite of three redundant rows; the motor's work is the change of energy."""
+    names = run("four_bar")
+    assert names["linkage"].mobility == 0  # the motor takes the one motion
+    assert len(names["linkage"].redundant) == 3
+    energy = names["motion"].energy.total
+    assert names["work"] == pytest.approx(energy[-1] - energy[0], rel=5e-3)
+
+
+def test_swinging_brick() -> None:
+    names = run("swinging_brick")
+    errors = names["errors"]
+    assert 3.6 < errors[0] / errors[1] < 4.4
+    assert 3.6 < errors[1] / errors[2] < 4.4
+    np.testing.assert_allclose(
+        names["precise"].reaction(names["ball"])[-1, :3], [-1.55660097, 8.37911267, 2.21638198], atol=1e-6
+    )
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_each_begins_with_its_mathematics(path: Path) -> None:
     text = path.read_text()

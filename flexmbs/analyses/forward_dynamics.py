@@ -11,6 +11,7 @@ import numpy as np
 from flexmbs.errors import AnalysisError
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.results import Result
+from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -42,7 +43,9 @@ def forward_dynamics(
     method = integrator or GeneralizedAlpha()
     began = time.perf_counter()
     history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
-    return Result(system, *history, outcome, counters, time.perf_counter() - began)
+    states = zip(history.t, history.q, history.v, history.angles, strict=True)
+    multipliers = least_multipliers(system, states, history.multipliers)
+    return Result(system, *history._replace(multipliers=multipliers), outcome, counters, time.perf_counter() - began)
 
 
 def _start(system: System, start: State | Result | None) -> State:

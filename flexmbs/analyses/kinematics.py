@@ -12,6 +12,7 @@ from flexmbs.equations import Solution
 from flexmbs.errors import AnalysisError
 from flexmbs.formulations import Formulation, Maggi
 from flexmbs.results import Result
+from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.saddle import accelerations as saddle_accelerations
 from flexmbs.system.saddle import least
 from flexmbs.system.state import State
@@ -24,7 +25,12 @@ ITERATIONS = 30
 
 
 def accelerations(
-    system: System, t: float, q: ArrayLike, v: ArrayLike, formulation: Formulation | None = None, angles: Array | None = None
+    system: System,
+    t: float,
+    q: ArrayLike,
+    v: ArrayLike,
+    formulation: Formulation | None = None,
+    angles: Array | None = None,
 ) -> Solution:
     """Accelerations, multipliers and reactions of a mechanism at one instant, by any formulation (Maggi by default)."""
     equations = system.equations(t, np.asarray(q, float), np.asarray(v, float), angles)
@@ -61,9 +67,11 @@ def _driven(system: System, times: ArrayLike, formulation: Formulation | None, f
             solution = formulation.solve(system.equations(state.t, state.q, state.v, state.angles))
             rate, multipliers = solution.accelerations, solution.multipliers
         else:
-            rate, multipliers = saddle_accelerations(*system.elimination, state.v, work)
+            rate, multipliers = saddle_accelerations(*system.independent, state.v, work)
         columns.append((state.q, state.v, rate, multipliers if forces else np.zeros_like(multipliers), state.angles))
     q, v, rates, all_multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
+    if forces and formulation is None:
+        all_multipliers = least_multipliers(system, zip(instants, q, v, angles, strict=True), all_multipliers)
     return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=time.perf_counter() - began)
 
 
@@ -92,15 +100,15 @@ def _closed(system: System, state: State, t: float) -> State:
         error = float(np.abs(work.phi).max(initial=0.0))
         if error <= TOLERANCE * max(1.0, system.walked[1]):
             break
-        q = system.retract(q, least(*system.elimination, weights, work, -work.phi))
+        q = system.retract(q, least(*system.independent, weights, work, -work.phi))
     else:
         row = int(np.argmax(np.abs(work.phi)))
         raise AnalysisError(
-            f"the mechanism cannot follow its drives at t = {t:.6g} s: {system.labels[row]} misses by {error:.3g}. A limit "
-            "of its motion or a singular position lies there."
+            f"the mechanism cannot follow its drives at t = {t:.6g} s: {system.labels[row]} misses by {error:.3g}. "
+            "A limit of its motion or a singular position lies there."
         )
     work = system.evaluate(t, q, np.zeros(system.n_v), angles)
-    v = least(*system.elimination, weights, work, -work.phi_rate)
+    v = least(*system.independent, weights, work, -work.phi_rate)
     return State(t, q, v, work.measure.copy())
 
 
@@ -108,6 +116,6 @@ def _refuse_underdriven(system: System) -> None:
     mobility = system.mobility
     if mobility > 0:
         raise AnalysisError(
-            f"the drives leave {mobility} motion{'s' if mobility > 1 else ''} of the mechanism free: kinematics and inverse "
-            "dynamics need them all prescribed (Drive), or use forward_dynamics."
+            f"the drives leave {mobility} motion{'s' if mobility > 1 else ''} of the mechanism free: kinematics and "
+            "inverse dynamics need them all prescribed (Drive), or use forward_dynamics."
         )

@@ -56,8 +56,8 @@ class PlanarBody(Body):
             about_origin = self.inertia
             if about_origin < steiner:
                 raise ModelError(
-                    f"{self.name}: inertia {self.inertia:.4g} about the origin is less than mass · distance² = {steiner:.4g} "
-                    "of its mass centre. Is it about the centre?"
+                    f"{self.name}: inertia {self.inertia:.4g} about the origin is less than mass · distance² of its "
+                    f"mass centre, {steiner:.4g}. Is it about the centre?"
                 )
         else:
             raise ModelError(f'{self.name}: inertia_about is "center" or "origin", not {self.inertia_about!r}.')

@@ -68,8 +68,8 @@ class RigidBody(Body):
         moments = np.linalg.eigvalsh(central)
         if moments[0] < -1e-9 * max(moments[-1], 0.0) or moments[-1] > (moments[0] + moments[1]) * (1 + 1e-9):
             raise ModelError(
-                f"{self.name}: no body has the principal moments {np.array2string(moments, precision=4)} about its mass "
-                "centre (each must be positive and at most the sum of the other two). Is inertia_about right?"
+                f"{self.name}: no body has the principal moments {np.array2string(moments, precision=4)} about its "
+                "mass centre (each must be positive and at most the sum of the other two). Is inertia_about right?"
             )
         return float(self.mass), c, central + self.mass * _steiner(c)
 

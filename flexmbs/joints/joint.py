@@ -34,6 +34,20 @@ class Measure:
         """a, b, a₂ as rows."""
         return np.stack([self.a, self.b, self.a2])
 
+    def history(self, r_i: Array, rotation_i: Array, r_j: Array, rotation_j: Array) -> Array:
+        """Values over time from the poses of both frames (time, ...); angles without jumps."""
+        d = r_j - r_i
+        if self.kind == measures.SPACE:
+            return np.asarray(d @ self.a)
+        if self.kind == measures.DISTANCE:
+            return np.asarray(np.linalg.norm(d, axis=1))
+        a, b, a2 = rotation_i @ self.a, rotation_j @ self.b, rotation_i @ self.a2
+        if self.kind == measures.AXIS:
+            return np.sum(a * d, axis=1)
+        if self.kind == measures.DOT:
+            return np.sum(a * b, axis=1)
+        return np.unwrap(np.arctan2(np.sum(a2 * b, axis=1), np.sum(a * b, axis=1)))
+
 
 @dataclass(frozen=True, eq=False)
 class Row:

@@ -1,4 +1,4 @@
-"""The graph of a mechanism: a spanning tree of bodies, the joint each body hangs on, and the joints that close loops."""
+"""The graph of a mechanism: a spanning tree of bodies, the joint each hangs on, and the joints that close loops."""
 
 from __future__ import annotations
 

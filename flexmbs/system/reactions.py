@@ -1,7 +1,8 @@
-"""The wrenches that unit multipliers exert on the frames of a row, over time."""
+"""What multipliers mean: the wrenches on the frames of a row, and how redundant rows share a reaction."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,17 @@ def row_wrenches(system: Any, t: Array, q: Array, v: Array, rows: slice) -> Arra
     """(time, rows, 2, 6): force and moment on the first and on the second frame of each row, summed over its terms."""
     out = np.zeros((len(t), rows.stop - rows.start, 2, 6))
     _wrenches(system.layout, q, v, rows.start, work_arrays(system.layout), out)
+    return out
+
+
+def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, Array]], multipliers: Array) -> Array:
+    """Multipliers (time, rows) of least norm that exert the same forces Jᵀλ; the same ones without redundant rows."""
+    if not system.redundant:
+        return multipliers
+    out = multipliers.copy()
+    for k, (t, q, v, angles) in enumerate(states):
+        jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
+        out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=1e-9)[0]
     return out
 
 

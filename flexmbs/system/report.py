@@ -30,7 +30,8 @@ def report(system: Any) -> str:
     for joint in system.joints:
         frames = f" {joint.frame_i} - {joint.frame_j}" if hasattr(joint, "frame_i") else ""
         lines.append(f"  {joint.name}: {type(joint).__name__}{frames}, {len(joint.rows)} rows")
-    lines.append(f"mobility {system.mobility}: {system.n_v} velocities, {decision.rank} independent of {len(system.rows)} rows")
+    rows = f"{decision.rank} independent of {len(system.rows)} rows"
+    lines.append(f"mobility {system.mobility}: {system.n_v} velocities, {rows}")
     if system.redundant:
         lines.append("redundant rows (the motion is unique, these reactions are shared by least norm):")
         lines.extend(f"  {label}" for label in system.redundant)
