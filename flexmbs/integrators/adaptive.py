@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, OdeSolver, Radau
 
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
-from flexmbs.integrators.chart import LostError
+from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.generalized_alpha import History
 from flexmbs.integrators.motion import Motion
 from flexmbs.joints.measures import ANGLE
@@ -57,8 +57,8 @@ class AdaptiveIntegrator(ABC):
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end``; history, outcome, counters.
 
-        The steps are the integrator's own. With ``step``, what is kept are the states at its every ``every``-th multiple;
-        without, those after every step. A run that cannot go on keeps what was computed.
+        The steps are the integrator's own. With ``step``, what is kept are the states at every ``every``-th multiple of
+        it, interpolated; without, those after every step. A run that cannot go on keeps what was computed.
         """
         run = _Run(self, system, start, t_end, None if step is None else step * every)
         try:
@@ -81,6 +81,8 @@ class _Run:
         self.motion.angles = start.angles.copy()
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
         self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
+        sizes = self._directions(self.motion.evaluate(self.t, self.q, self.v))[1]
+        self.rank = int(np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)))
         self.turning = system.layout.measure_kind == ANGLE
         self.wanted: Array | None = None
         if spacing is not None:
@@ -93,6 +95,7 @@ class _Run:
             self._between(first, last)
             self.v = self.motion.consistent(self.t, self.q, self.v)
             y = self.motion.begin(self.t, self.q, self.v)
+            self.q, self.v, _ = self.motion.state(self.t, y)  # closed to rounding, not only to the start's tolerance
             self._keep_here()
             problem = self._smooth(y, last, progress)
             if problem:
@@ -191,15 +194,22 @@ class _Run:
         return f"stopped at t = {self.t:.6g}: {reason}{self._joint(work)}"
 
     def _joint(self, work: Any) -> str:
-        """The row that is nearest to depending on others: where a mechanism locks or comes apart."""
+        """Where it stopped: the row that nearly follows from others, as in a lock, or the largest reaction."""
         if not len(work.phi):
             return ""
+        directions, sizes = self._directions(work)
+        if self.rank and sizes[self.rank - 1] < 1e-2 * sizes[0]:
+            label = self.system.labels[int(np.argmax(np.abs(directions[:, self.rank - 1])))]
+            return f"; this is next to a singular position ({label} nearly follows from the other constraints)"
+        multipliers = np.nan_to_num(self.kept[-1][4])
+        row = int(np.argmax(np.abs(multipliers)))
+        return f"; the largest reaction is {multipliers[row]:.3g} ({self.system.labels[row]})"
+
+    def _directions(self, work: Any) -> tuple[Array, Array]:
+        """Combinations of rows, and how much each restricts the motion (singular values of J with unit rows)."""
         jacobian = self.system.jacobian(work).toarray() * self.motion.scales.velocity
         norms = np.linalg.norm(jacobian, axis=1)
-        u, sizes, _ = np.linalg.svd(jacobian / np.where(norms > 0, norms, 1.0)[:, None], full_matrices=False)
-        rank = int(np.count_nonzero(sizes > 1e-9 * sizes[0]))
-        row = int(np.argmax(np.abs(u[:, rank - 1])))
-        return f"; {self.system.labels[row]} is nearest to following from the other constraints ({sizes[rank - 1]:.2g})"
+        return np.linalg.svd(jacobian / np.where(norms > 0, norms, 1.0)[:, None], full_matrices=False)[:2]
 
 
 class _Still:

@@ -4,8 +4,8 @@ With increments x counted from the base point, q = q₀ ∘ exp(x), and all leng
 
     x = N ξ + V z,   φ(q, t) = 0 solved for z;      v = N η + V ζ,   J v = b solved for ζ,
 
-where N is an orthonormal basis of the null space of J₀ and V one of its complement. ξ and η are free: whatever they are,
-positions and velocities fulfil the constraints to rounding. Velocity-level rows restrict η and v only.
+where N is an orthonormal basis of the null space of J₀ and V one of its complement. ξ and η are free: whatever they
+are, positions and velocities fulfil the constraints to rounding. Velocity-level rows restrict η and v only.
 """
 
 from __future__ import annotations
@@ -13,20 +13,28 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import RIGID
-from flexmbs.rotations import tangent_matrix
+from flexmbs.rotations import tangent
 
 Array = NDArray[np.float64]
+
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 
 RANK = 1e-9
 """Singular values of J (unit rows, lengths by the size) below this belong to redundant rows."""
 CLOSED = 1e-13
-"""Newton's iteration ends when its step, relative to the mechanism's size, is at most this."""
+"""Newton's iteration ends when its step, relative to the mechanism's size, is at most this,"""
+NEARLY_CLOSED = 1e-8
+"""or when it was below this and does not shrink any more: rounding, made larger by a weak direction."""
 CONTRADICTION = 1e-9
 """Redundant rows that miss by more, where the independent ones hold, contradict them: the rank has changed."""
 ITERATIONS = 12
+HALVINGS = 5
+STRIDE = 0.25
+"""Farthest that Newton's iteration may lead from its first guess: beyond lie other branches."""
 TURN = 1.5
 """Farthest rotation [rad] from the base point: the angle between two bodies then stays known without counting turns."""
 
@@ -68,7 +76,7 @@ class Scales(NamedTuple):
 
     @classmethod
     def of(cls, system: Any) -> Scales:
-        """Scales of a system; ``system.holonomic`` tells position rows from velocity-level ones, where there are any."""
+        """Scales of a system; its ``holonomic``, where it has one, tells position rows from velocity-level ones."""
         size, layout = float(system.walked[1]), system.layout
         rigid = np.flatnonzero(layout.body_kind == RIGID)
         turns = layout.body_v[rigid][:, None] + np.arange(3, 6)
@@ -77,9 +85,7 @@ class Scales(NamedTuple):
 
     def tangents(self, x: Array) -> Array:
         """T(x) of every rigid body: its angular velocity is T x'."""
-        if not len(self.turns):
-            return np.zeros((0, 3, 3))
-        return np.stack([tangent_matrix(psi) for psi in x[self.turns]])
+        return np.asarray(tangents(x[self.turns]))
 
     def turned(self, maps: Array, columns: Array) -> Array:
         """Columns (n_v,) or (n_v, k) with a 3 x 3 map applied to the rotation of each rigid body."""
@@ -91,7 +97,7 @@ class Scales(NamedTuple):
 
     def increment_rates(self, x: Array, v: Array) -> Array:
         """x' of an increment, from scaled velocities v = T(x) x'."""
-        return self.turned(np.linalg.inv(self.tangents(x)), v)
+        return self.turned(np.asarray(np.linalg.inv(self.tangents(x)), dtype=np.float64), v)
 
 
 class Chart:
@@ -115,12 +121,22 @@ class Chart:
             Place(t, np.zeros(free), np.zeros(bound), np.zeros(0), np.zeros(0), zero, self.q, work, jacobian), v
         )
 
-    def locate(self, t: float, xi: Array) -> Place:
-        """The point with coordinates ξ at time t, by Newton's iteration from the nearest known one."""
+    def locate(self, t: float, xi: Array, halvings: int = HALVINGS) -> Place:
+        """The point with coordinates ξ at time t, from the last one; in several strides where one is too long."""
+        near = self.near
+        try:
+            return self._newton(t, xi)
+        except LostError:
+            if halvings == 0:
+                raise
+        self.locate((near.t + t) / 2, (near.xi + xi) / 2, halvings - 1)
+        return self._newton(t, xi)
+
+    def _newton(self, t: float, xi: Array) -> Place:
         scales, space = self.scales, self.position
         near, held = self.near, scales.holonomic
         z = near.z + near.z_xi @ (xi - near.xi) + near.z_t * (t - near.t)
-        first = z
+        first, before = z, np.inf
         for _ in range(ITERATIONS):
             x = space.null @ xi + space.complement @ z
             if not np.isfinite(x).all():
@@ -135,13 +151,14 @@ class Chart:
             turned = scales.turned(scales.tangents(x), space.complement)
             matrix = space.combine @ (jacobian[held] @ turned)
             step = _solve(matrix, space.combine @ phi)
-            if np.abs(step).max(initial=0.0) <= CLOSED or np.abs(phi).max(initial=0.0) <= 1e-16:
+            size = np.abs(step).max(initial=0.0)
+            if size <= CLOSED or (before < NEARLY_CLOSED and size > before / 4):
                 if np.abs(phi).max(initial=0.0) > CONTRADICTION:
                     raise LostError("the number of independent constraints changes (a singular position)")
                 place = Place(t, xi, z, near.z_xi, near.z_t, x, q, work, jacobian)
                 return self._sensitivity(place, self.guess, matrix)
-            z = z - step
-            if np.abs(z - first).max() > 0.5:
+            z, before = z - step, size
+            if np.abs(z - first).max() > STRIDE:
                 break
         raise LostError("the constraints could not be closed (Newton's iteration did not converge)")
 
@@ -192,6 +209,15 @@ def spaces(jacobian: Array) -> Spaces:
     combine = np.eye(len(jacobian)) if rank == len(jacobian) else u[:, :rank].T
     weakest = float(sizes[rank - 1] / sizes[0]) if rank else 1.0
     return Spaces(vt[rank:].T.copy(), vt[:rank].T.copy(), combine, weakest)
+
+
+@njit(**_options)
+def tangents(vectors):
+    """T of every rotation vector (n, 3)."""
+    out = np.empty((vectors.shape[0], 3, 3))
+    for k in range(vectors.shape[0]):
+        tangent(vectors[k], out[k])
+    return out
 
 
 def _solve(matrix: Array, right: Array) -> Array:

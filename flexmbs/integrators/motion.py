@@ -66,6 +66,9 @@ class Motion(ABC):
 
     def rates(self, t: float, y: Array) -> Array:
         """y', undefined where the parametrisation is lost (the step is then tried again, shorter)."""
+        undefined = np.full(len(y), np.nan)
+        if not np.isfinite(y).all():  # an earlier stage was lost, and said why
+            return undefined
         self.evaluations += 1
         try:
             q, v, x = self.state(t, y)
@@ -74,7 +77,7 @@ class Motion(ABC):
             self.lost = str(error)
         except (FlexmbsError, SolverError) as error:
             self.lost = f"the equations of motion could not be solved ({error})"
-        return np.full(len(y), np.nan)
+        return undefined
 
     def evaluate(self, t: float, q: Array, v: Array) -> Any:
         """All stages; at a kink of a profile, those of the side on which the motion is."""
@@ -89,7 +92,8 @@ class Motion(ABC):
         if self.formulation is None:
             work = self.evaluate(t, q, v)
             self.steer(work.gamma, work.phi, work.phi_rate)
-            rate, multipliers = accelerations(*self.system.elimination, v, work)
+            layout, plan, where = self.system.independent
+            rate, multipliers = accelerations(layout, plan, where, v, work)
             if not np.isfinite(rate).all():
                 raise LostError("a number became infinite or undefined")
             return rate, multipliers
@@ -101,6 +105,7 @@ class Motion(ABC):
 
     def steer(self, gamma: Array, phi: Array, phi_rate: Array) -> None:
         """Change γ so that constraint errors decay; nothing where there are none."""
+        return
 
     def consistent(self, t: float, q: Array, v: Array) -> Array:
         """Velocities after the impulses of rows whose prescribed rate jumps at t: least change in the metric of M."""

@@ -45,13 +45,13 @@ class ProjectedMotion(Unconstrained):
 
     def accepted(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The state, projected on the constraints."""
-        weights = self.system.length_weights**2
+        (layout, plan, where), weights = self.system.independent, self.system.length_weights**2
         for _ in range(ITERATIONS):
             work = self.evaluate(t, q, v)
-            step = least(*self.system.elimination, weights, work, -work.phi)
+            step = least(layout, plan, where, weights, work, -work.phi)
             if not np.isfinite(step).all():
                 break
             if np.abs(step / self.scales.velocity).max(initial=0.0) <= CLOSED:
-                return q, v + least(*self.system.elimination, weights, work, -work.phi_rate)
+                return q, v + least(layout, plan, where, weights, work, -work.phi_rate)
             q = self.system.retract(q, step)
         raise LostError("the constraints could not be closed (Newton's iteration did not converge)")
