@@ -113,3 +113,12 @@ def test_oblique_contact_of_spheres_keeps_angular_momentum():
 
     assert np.abs(history.v[-1, 9:12]).max() > 0.1  # friction spun the other ball
     np.testing.assert_allclose(momentum(-1), momentum(0), atol=1e-6)
+
+
+@pytest.mark.parametrize("step", [1e-2, 1e-3])
+def test_sliding_block_comes_to_rest_after_its_braking_distance(step):
+    block = PointMass("block", 2.0, position=(0, 0, -2.0 * G / 1e5), velocity=(1.0, 0, 0))
+    floor = SphereOnPlane("floor", ground.at(), block.at(), 1e5, friction=0.5, slip_speed=1e-4)
+    history = run(System([ground, block], [], [floor, Gravity((0, 0, -G))]), 0.5, step)
+    assert history.q[-1, 0] == pytest.approx(1.0 / (2 * 0.5 * G), rel=1e-3)
+    assert abs(history.v[-1, 0]) < 1e-6
