@@ -22,7 +22,9 @@ from flexmbs.system.newton import newton_system
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_outer: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
+_inner: dict[str, Any] = {**_outer, "forceinline": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
 
@@ -59,7 +61,7 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
     )  # fmt: skip
 
 
-@njit(**_options)
+@njit(**_inner)
 def trial(state, h, coefficients, work):
     """Velocities and their rates that belong to the increment x."""
     alpha_m, alpha_f, beta, gamma = coefficients
@@ -69,14 +71,15 @@ def trial(state, h, coefficients, work):
         work.rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
 
 
-@njit(**_options)
+@njit(**_outer)
 def alpha_step(
     layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
 ):
     """Advance ``state`` by h; returns an outcome, and leaves the state as it was where it failed.
 
-    ``prescribed`` are the rows' right-hand sides at the new time; ``weights`` turn increments into lengths; ``tolerance``
-    holds the relative error of accelerations and the smallest length that counts. ``counts`` adds up Newton iterations and factorisations.
+    ``prescribed`` are the rows' right-hand sides at the new time; ``weights`` turn increments into lengths;
+    ``tolerance`` holds the relative error of accelerations and the smallest length that counts. ``counts`` adds up
+    Newton iterations and factorisations.
     """
     alpha_m, alpha_f, beta, gamma = coefficients
     scale = beta * h * h
@@ -126,7 +129,7 @@ def alpha_step(
     return NOT_CONVERGED
 
 
-@njit(**_options)
+@njit(**_inner)
 def accept(layout, h, coefficients, scale, state, work, stages):
     """Make the trial state the state."""
     beta = coefficients[2]

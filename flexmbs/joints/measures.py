@@ -13,8 +13,8 @@ ANGLE      atan2(a₂·b, a·b)     the angle from a to b about a × a₂
 ========== ==================== ======================================================
 
 Every measure depends on the positions through d alone, so its gradient is a force F on frame j (and -F on i) with
-moments M_i and M_j: the wrench that a unit multiplier exerts. ``evaluate`` gives value and gradient, ``bias`` the second
-time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench.
+moments M_i and M_j: the wrench that a unit multiplier exerts. ``evaluate`` gives value and gradient, ``bias`` the
+second time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench.
 
 The functions take whole arrays and the numbers m of the measure and i, j of the frames: an array cut out of another
 costs more than the arithmetic. Vectors are three floats.
@@ -35,47 +35,50 @@ D, A, B, A2 = range(4)
 MOMENT_I_TURN_I, MOMENT_J_TURN_J, MOMENT_J_TURN_I, FORCE_SHIFT, MOMENT_SHIFT = range(5)
 """Blocks of a stiffness, see ``add_stiffness``."""
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
-_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
+# without the runtime of Numba (_nrt) nothing is allocated, and no array's references are counted, which would cost more
+# than the arithmetic; no wrapper is compiled for C, nor for Python where none is needed: they take as long as the rest
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_inlined: dict[str, Any] = {**_options, "forceinline": True}
+_inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
 
-@njit(**_options)
+@njit(**_inner)
 def cross(a, b):
     """a × b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(**_options)
+@njit(**_inner)
 def dot(a, b):
     """a · b of three components."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(**_options)
+@njit(**_inner)
 def vector(array, k):
     """Row k of an array (n, 3)."""
     return array[k, 0], array[k, 1], array[k, 2]
 
 
-@njit(**_options)
+@njit(**_inner)
 def row(array, m, k):
     """Row k of matrix m of an array (n, ·, 3)."""
     return array[m, k, 0], array[m, k, 1], array[m, k, 2]
 
 
-@njit(**_options)
+@njit(**_inner)
 def store(array, m, k, a):
     """Make a the row k of matrix m."""
     array[m, k, 0], array[m, k, 1], array[m, k, 2] = a
 
 
-@njit(**_options)
+@njit(**_inner)
 def turn(matrices, m, a):
     """Matrix m times a."""
     return dot(row(matrices, m, 0), a), dot(row(matrices, m, 1), a), dot(row(matrices, m, 2), a)
 
 
-@njit(**_options)
+@njit(**_inner)
 def turn_back(matrices, m, a):
     """Transpose of matrix m times a."""
     return (
@@ -88,16 +91,16 @@ def turn_back(matrices, m, a):
 @njit(**_options)
 def pulls(kind):
     """Whether the measure's gradient has a force."""
-    return kind == SPACE or kind == AXIS or kind == DISTANCE
+    return kind in (SPACE, AXIS, DISTANCE)
 
 
 @njit(**_options)
 def twists(kind):
     """Whether the measure's gradient has moments."""
-    return kind == AXIS or kind == DOT or kind == ANGLE
+    return kind in (AXIS, DOT, ANGLE)
 
 
-@njit(**_inline)
+@njit(**_inlined)
 def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
     """Value of measure m between frames i and j; gradient[m] = F, M_i, M_j.
 
@@ -143,7 +146,7 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
     return value
 
 
-@njit(**_options)
+@njit(**_inner)
 def dot_bias(a, b, w_i, w_j):
     """Second derivative of a · b without angular accelerations, and its first derivative."""
     first, second = cross(w_i, a), cross(w_j, b)
@@ -154,7 +157,7 @@ def dot_bias(a, b, w_i, w_j):
     return value, dot(first, b) + dot(a, second)
 
 
-@njit(**_inline)
+@njit(**_inlined)
 def bias(kind, axes, m, vectors, rate, acceleration, w_i, w_j):
     """Second time derivative of measure m where the bodies' accelerations v' are zero.
 
@@ -185,7 +188,7 @@ def bias(kind, axes, m, vectors, rate, acceleration, w_i, w_j):
     return (cosine * sine2 - sine * cosine2) / size2 - 2.0 * speed * (cosine * cosine1 + sine * sine1) / size2
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_dot_stiffness(a, b, factor, out, k):
     """The stiffness of a · b: δM_i = (δθ_i × a) × b + a × (δθ_j × b) = -δM_j, (δ × a) × b = a (δ·b) - δ (a·b)."""
     inner = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -197,7 +200,7 @@ def add_dot_stiffness(a, b, factor, out, k):
             out[k, MOMENT_J_TURN_J, q, p] += value
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_stiffness(kind, m, vectors, gradient, factor, out, k):
     """out[k] += factor · derivative of the wrench of measure m with respect to shifts δr and turns δθ of its frames.
 

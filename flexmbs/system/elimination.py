@@ -1,10 +1,10 @@
 """Block elimination along the joint graph: the order found once, the numbers refreshed at every step.
 
-Newton's matrix of a mechanism couples bodies through joints only. Each body is a node that carries the rows of the joint
-by which it hangs on its parent (its tree joint); joints that close loops, and couplings, are nodes of their own. Nodes
-are eliminated from the leaves to the roots, closing nodes as soon as their loop is gone, so that the work grows with the
-number of bodies for chains and trees. A node's own rows are seen by no other node: only its first ``coupling``
-coordinates are.
+Newton's matrix of a mechanism couples bodies through joints only. Each body is a node that carries the rows of the
+joint by which it hangs on its parent (its tree joint); joints that close loops, and couplings, are nodes of their own.
+Nodes are eliminated from the leaves to the roots, closing nodes as soon as their loop is gone, so that the work grows
+with the number of bodies for chains and trees. A node's own rows are seen by no other node: only its first
+``coupling`` coordinates are.
 
 Every node has a *front*: a dense matrix of its own unknowns and, after them, those of its later neighbours. Eliminating
 the node leaves in the neighbours' corner what is added to their fronts (Duff and Reid 1983).
@@ -12,7 +12,7 @@ the node leaves in the neighbours' corner what is added to their fronts (Duff an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +24,15 @@ from flexmbs.system.lanes import LANES, dot_lanes, subtract_lanes
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "fastmath": {"contract"}}
-_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
+_options: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
+_inlined: dict[str, Any] = {**_options, "forceinline": True}
+_inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
 _at = (
     np.uint64
@@ -35,14 +42,15 @@ _at = (
 class Plan(NamedTuple):
     """Where every block of the matrix lies, and what eliminating each node changes.
 
-    Node k has ``size[k]`` unknowns from ``first[k]`` on, of which the first ``coupling[k]`` are seen by others. Its front
-    starts at ``front[k]`` with rows ``stride[k]`` apart; its later neighbours ``neighbour[start[k]:start[k+1]]`` have
+    Node k has ``size[k]`` unknowns from ``first[k]`` on, the first ``coupling[k]`` of which are seen by others. Its
+    front starts at ``front[k]`` with rows ``stride[k]`` apart; its later neighbours ``neighbour[start[k]:start[k+1]]`` have
     their unknowns at ``offset`` in it. ``target``, ``target_stride`` say where the corner of each pair of neighbours
     goes; ``lower`` where the factors of the node's own rows are kept.
     """
 
     size: Index
     coupling: Index
+    closing: NDArray[np.bool_]
     first: Index
     width: Index  # unknowns in the front: own and neighbours'
     front: Index
@@ -64,7 +72,7 @@ class Factors(NamedTuple):
 
     data: Array  # all fronts; what is assembled goes here
     order: Index  # (unknowns,) order of rows within each node
-    scale: Array  # (unknowns,) what the pivots are measured by
+    scale: Array  # (unknowns,) what pivots are measured by, and its inverse
     known: Array  # (widest front,)
 
 
@@ -78,8 +86,13 @@ def factor_arrays(p: Plan) -> Factors:
     )
 
 
-def plan(coupling: Sequence[int], internal: Sequence[int], edges: Iterable[tuple[int, int]]) -> Plan:
-    """The plan for nodes numbered in the order of elimination."""
+def plan(
+    coupling: Sequence[int],
+    internal: Sequence[int],
+    edges: Iterable[tuple[int, int]],
+    closing: Collection[int] = (),
+) -> Plan:
+    """The plan for nodes numbered in the order of elimination; those in ``closing`` are rows of constraints alone."""
     count = len(coupling)
     later: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -98,6 +111,7 @@ def plan(coupling: Sequence[int], internal: Sequence[int], edges: Iterable[tuple
     p = Plan(
         size=size,
         coupling=_index(coupling),
+        closing=np.array([k in closing for k in range(count)], dtype=np.bool_),
         first=_index(np.cumsum([0, *size])[:-1]),
         width=width,
         front=_index(front),
@@ -133,39 +147,39 @@ def _index(values: Any) -> Index:
     return np.array(values, dtype=np.int64).reshape(-1)
 
 
-@njit(**_inline)
+@njit(**_inner)
 def subtract_row(data, target, factor, source, first, last):
     """Row at ``target`` -= factor · row at ``source``, from the lane that holds column ``first`` on."""
     for c in range(first - first % LANES, last, LANES):
         subtract_lanes(data, target + c, factor, source + c)
 
 
-@njit(**_inline)
-def choose(data, front, stride, order, first, k, n, coupling, scale):
+@njit(**_inner)
+def choose(data, front, stride, order, first, k, n, coupling, weight):
     """Place in ``order`` of the row that eliminates column k.
 
     A row of the tree joint is taken as soon as it is good enough: its multipliers' columns are empty, so little fills
-    up, and what is left of the body is its inertia in the free directions. Otherwise the largest entry, each row measured
-    by its ``scale``.
+    up, and what is left of the body is its inertia in the free directions. Otherwise the largest entry, each row
+    measured by its ``weight``.
     """
-    best, size = k, -1.0
+    best, size = k, 0.0
     for i in range(k, n):
-        row = order[first + i]
-        value = abs(data[_at(front + row * stride + k)])
-        if row >= coupling and value > 0.5 * scale[first + row]:
-            return i
-        if value > size * scale[first + row]:
-            best, size = i, value / scale[first + row]
+        row = order[_at(first + i)]
+        value = abs(data[_at(front + row * stride + k)]) * weight[_at(first + row)]
+        if value > size:
+            best, size = i, value
+            if value > 0.5 and row >= coupling:
+                break
     return best
 
 
-@njit(**_inline)
+@njit(**_inner)
 def pass_on(p, k, data, order, scale):
-    """Add the neighbours' corner of front k to their fronts; ``scale`` collects what diagonals are made of."""
-    n, own = p.size[k], p.first[k]
-    front, stride, pair = p.front[k], p.stride[k], p.pair_start[k]
+    """Add the neighbours' corner of front k to their fronts; ``scale`` collects what diagonals of rows are made of."""
+    n, front, stride, pair = p.size[k], p.front[k], p.stride[k], p.pair_start[k]
     for s in range(p.start[k], p.start[k + 1]):
-        rows, above = p.coupling[p.neighbour[s]], front + p.offset[s] * stride
+        other, above = p.neighbour[s], front + p.offset[s] * stride
+        rows, offset = p.coupling[other], p.offset[s]
         for u in range(p.start[k], p.start[k + 1]):
             columns = p.coupling[p.neighbour[u]]
             for i in range(rows):
@@ -173,16 +187,16 @@ def pass_on(p, k, data, order, scale):
                 for j in range(columns):
                     data[_at(target + j)] += data[_at(source + j)]
             pair += 1
-        first = p.first[p.neighbour[s]]
-        for i in range(rows):
-            total = 0.0
-            for c in range(n):
-                pivot_row = front + order[own + c] * stride
-                total += abs(data[_at(above + i * stride + c)] * data[_at(pivot_row + p.offset[s] + i)])
-            scale[first + i] += total
+        if p.closing[other]:  # its diagonal is nothing but this, and vanishes where a row is redundant
+            for i in range(rows):
+                for c in range(n):
+                    pivot_row = front + order[p.first[k] + c] * stride
+                    scale[p.first[other] + i] += abs(
+                        data[_at(above + i * stride + c)] * data[_at(pivot_row + offset + i)]
+                    )
 
 
-@njit(**_options)
+@njit(**_inlined)
 def factorise(p, factors, tolerance):
     """Eliminate all nodes; returns how many pivots vanished against ``tolerance`` times what they came from.
 
@@ -195,34 +209,33 @@ def factorise(p, factors, tolerance):
         n, width, coupling, stride = p.size[k], p.width[k], p.coupling[k], p.stride[k]
         front, first, lower, lower_stride = p.front[k], p.first[k], p.lower[k], p.lower_stride[k]
         for i in range(n):
-            order[first + i] = i
-            largest = 0.0
+            order[_at(first + i)] = i + coupling if i < n - coupling else i + coupling - n
+            largest = scale[_at(first + i)]
             for j in range(coupling):
                 largest = max(largest, abs(data[_at(front + i * stride + j)]))
-            scale[first + i] += largest
+            scale[_at(first + i)] = 1.0 / largest
         for c in range(n):
             i = choose(data, front, stride, order, first, c, n, coupling, scale)
-            own = order[first + i]
-            order[first + i] = order[first + c]
-            order[first + c] = own
+            own = order[_at(first + i)]
+            order[_at(first + i)] = order[_at(first + c)]
+            order[_at(first + c)] = own
             source = front + own * stride
             pivot = data[_at(source + c)]
-            if abs(pivot) <= tolerance * scale[first + own]:
-                pivot = np.inf
-                dropped += 1
             inverse = 1.0 / pivot
+            if not abs(pivot) * scale[_at(first + own)] > tolerance:
+                inverse = 0.0
+                dropped += 1
             data[_at(source + c)] = inverse
             # left of its pivot a row is zero, so that whole lanes can be combined without harm to what is kept there
             for i in range(c + 1, n):
-                row = order[first + i]
+                row = order[_at(first + i)]
                 target = front + row * stride
                 factor = data[_at(target + c)] * inverse
                 data[_at(lower + row * lower_stride + c)] = factor
                 if factor != 0.0:
                     subtract_row(data, target, factor, source, c, width)
                 data[_at(target + c)] = 0.0
-            for i in range(n, width):
-                target = front + i * stride
+            for target in range(front + n * stride, front + width * stride, stride):
                 factor = data[_at(target + c)] * inverse
                 if factor != 0.0:
                     subtract_row(data, target, factor, source, c, width)
@@ -231,7 +244,7 @@ def factorise(p, factors, tolerance):
     return dropped
 
 
-@njit(**_inline)
+@njit(**_inner)
 def dot_row(data, at, y, first, last):
     """Σ data[at + j] y[j] to column ``last``, from the lane that holds column ``first`` on."""
     total = 0.0
@@ -240,31 +253,39 @@ def dot_row(data, at, y, first, last):
     return total
 
 
-@njit(**_options)
+@njit(**_inlined)
 def substitute(p, factors, x):
     """x becomes the solution."""
     data, order, _, y = factors
     for k in range(p.size.size):
         n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
         lower, lower_stride = p.lower[k], p.lower_stride[k]
-        y[:lower_stride] = 0.0  # what is not yet known counts as zero, so that whole lanes can be added
         for c in range(n):
             row = order[first + c]
-            y[c] = x[first + row] - dot_row(data, lower + row * lower_stride, y, 0, c)
+            at, total = lower + row * lower_stride, x[_at(first + row)]
+            for j in range(c):
+                total -= data[_at(at + j)] * y[_at(j)]
+            y[_at(c)] = total
+        for c in range(n, lower_stride):  # whole lanes are added below
+            y[_at(c)] = 0.0
         for c in range(n):
-            x[first + c] = y[c]
+            x[_at(first + c)] = y[_at(c)]
         for s in range(p.start[k], p.start[k + 1]):
             other, above = p.first[p.neighbour[s]], front + p.offset[s] * stride
             for i in range(p.coupling[p.neighbour[s]]):
-                x[other + i] -= dot_row(data, above + i * stride, y, 0, n)
+                x[_at(other + i)] -= dot_row(data, above + i * stride, y, 0, n)
     for k in range(p.size.size - 1, -1, -1):
         n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
-        y[:stride] = 0.0
+        for c in range(stride):
+            y[_at(c)] = 0.0
         for s in range(p.start[k], p.start[k + 1]):
             other = p.first[p.neighbour[s]]
             for i in range(p.coupling[p.neighbour[s]]):
-                y[p.offset[s] + i] = x[other + i]
+                y[_at(p.offset[s] + i)] = x[_at(other + i)]
+        for c in range(n):
+            x[_at(first + c)] -= dot_row(data, front + order[first + c] * stride, y, n, p.width[k])
         for c in range(n - 1, -1, -1):
-            source = front + order[first + c] * stride
-            y[c] = (x[first + c] - dot_row(data, source, y, c, p.width[k])) * data[_at(source + c)]
-            x[first + c] = y[c]
+            source, total = front + order[first + c] * stride, x[_at(first + c)]
+            for j in range(c + 1, n):
+                total -= data[_at(source + j)] * x[_at(first + j)]
+            x[_at(first + c)] = total * data[_at(source + c)]

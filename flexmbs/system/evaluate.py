@@ -20,8 +20,9 @@ from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
-_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_inlined: dict[str, Any] = {**_options, "forceinline": True}
+_inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
 
 class Work(NamedTuple):
@@ -59,7 +60,7 @@ def work_arrays(layout: Layout) -> Work:
     )  # fmt: skip
 
 
-@njit(**_options)
+@njit(**_inlined)
 def body_poses(layout, q, v, work):
     """Stage 1: position, rotation, velocity and spin of every body."""
     for b in range(layout.body_kind.size):
@@ -91,7 +92,7 @@ def body_poses(layout, q, v, work):
                     velocity[i] = v[m + i]
 
 
-@njit(**_options)
+@njit(**_inlined)
 def frames(layout, work):
     """Stage 2: pose, velocity, acceleration at v' = 0, and Jacobian T (twist from the body's velocities) of frames.
 
@@ -128,7 +129,7 @@ def frames(layout, work):
             work.frame_t[t] = work.frame_t[t + n + 1] = work.frame_t[t + 2 * n + 2] = 1.0
 
 
-@njit(**_options)
+@njit(**_inner)
 def measured(layout, reference, work):
     """Stage 3a: values and gradients of all measures; angles next to their ``reference``."""
     for m in range(layout.measure_kind.size):
@@ -142,7 +143,7 @@ def measured(layout, reference, work):
         work.measure[m] = value
 
 
-@njit(**_inline)
+@njit(**_inlined)
 def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
     """out[first:first+n] += factor · (wrench of measure m on its first (0) or second (1) frame) T.
 
@@ -160,7 +161,7 @@ def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
             out[first + k] += x * t[at + 3 * n + k] + y * t[at + 4 * n + k] + z * t[at + 5 * n + k]
 
 
-@njit(**_options)
+@njit(**_inner)
 def constraints(layout, prescribed, work):
     """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration."""
     work.jacobian[:] = 0.0
@@ -182,7 +183,7 @@ def constraints(layout, prescribed, work):
         work.phi[r] = phi
 
 
-@njit(**_options)
+@njit(**_inner)
 def constraint_rates(layout, prescribed, v, work):
     """Stage 3c: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
     for m in range(layout.measure_kind.size):
@@ -248,7 +249,7 @@ def body_inertia(layout, b, v, work, mass, force):
             mass[3 + p, 3 + i] = inertia[p, i]
 
 
-@njit(**_options)
+@njit(**_inlined)
 def retract(layout, q, increment, out):
     """out = q moved by an increment in the space of velocities; rotations by the exponential map in body axes."""
     for b in range(layout.body_kind.size):
@@ -266,14 +267,15 @@ def retract(layout, q, increment, out):
                 out[k + i] = q[k + i] + increment[m + i]
 
 
-@njit(**_options)
+@njit(**_options, inline="always")
 def evaluate_position(layout, prescribed, reference, q, v, work):
     """All stages of which an implicit step makes use: poses, frames (with their velocities), φ and J."""
     body_poses(layout, q, v, work)
     frames(layout, work)
     measured(layout, reference, work)
     constraints(layout, prescribed, work)
-    wrenches(layout, prescribed, work)
+    if layout.forces.table.shape[0] > 0:
+        wrenches(layout, prescribed, work)
 
 
 @njit(**_options)

@@ -1,7 +1,7 @@
-"""Eight values at a time: the two operations of elimination, as vector instructions of whatever processor runs them.
+"""Four values at a time: the two operations of elimination, as vector instructions of whatever processor runs them.
 
 Loops as short as the rows of a body's matrix are not vectorised by the compiler, which cannot know that they are short;
-written as operations on eight values they are, and the compiler splits them where the processor has narrower registers.
+written as operations on four values they are, and the compiler splits them where the processor has narrower registers.
 Indices are not checked.
 """
 
@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 8
+LANES = 4
 """Values combined at a time; whoever uses these functions fills up his rows to a multiple of it."""
 
 _vector = ir.VectorType(ir.DoubleType(), LANES)
 
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Pointer to eight values of an array."""
+    """Pointer to four values of an array."""
     data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), _vector.as_pointer())
 
 
 @intrinsic
 def subtract_lanes(typing_context, data, target, factor, source):
-    """data[target : target + 8] -= factor · data[source : source + 8]."""
+    """data[target : target + 4] -= factor · data[source : source + 4]."""
 
     def generate(context, builder, signature, arguments):
         data, target, factor, source = arguments
@@ -49,7 +49,7 @@ def subtract_lanes(typing_context, data, target, factor, source):
 
 @intrinsic
 def dot_lanes(typing_context, data, at, other, first):
-    """Σ data[at + j] other[first + j], j = 0 … 7."""
+    """Σ data[at + j] other[first + j], j = 0 … 3."""
 
     def generate(context, builder, signature, arguments):
         data, at, other, first = arguments

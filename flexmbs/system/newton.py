@@ -44,8 +44,10 @@ from flexmbs.system.layout import Layout
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
-_inline: dict[str, Any] = {**_options, "forceinline": True}  # a call with arrays costs more than what these do
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_at = np.uint64  # an unsigned index needs no check for counting from the end
+_inlined: dict[str, Any] = {**_options, "forceinline": True}
+_inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
 
 class Places(NamedTuple):
@@ -64,6 +66,8 @@ class Places(NamedTuple):
     measure_link: Index
     force_place: Index  # (forces, 4, 2) blocks ii, ij, ji, jj of each force; -1 where there is none
     user_place: Index  # (blocks, 2) of the tangents of Python forces
+    row_diagonal: Index  # value on the diagonal of each row's unknown
+    row_active: NDArray[np.bool_]  # rows that count; a redundant row is left out, and its multiplier is zero
 
 
 def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
@@ -86,7 +90,7 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
             owner[g] = (k, offset)
             offset += int(rows_of[g])
         internal.append(offset - int(width[item]))
-    edges = []
+    edges: list[tuple[int, int]] = []
     for g, touched in enumerate(graph.group_bodies):
         mine = [number["body", b] for b in touched]
         edges.extend((a, b) for a in mine for b in mine)
@@ -96,15 +100,18 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
     edges.extend(
         (number["body", a], number["body", b]) for a, b in pairs if ("body", a) in number and ("body", b) in number
     )
-    p = plan(coupling, internal, edges)
+    p = plan(coupling, internal, edges, {k for k, (kind, _) in enumerate(nodes) if kind == "joint"})
     body_node = np.array([number.get(("body", b), -1) for b in range(layout.n_bodies)])
     row_unknown = np.full(layout.n_rows, -1, dtype=np.int64)
+    row_diagonal = np.full(layout.n_rows, -1, dtype=np.int64)
     entry_row = np.full(len(layout.entry_body), -1, dtype=np.int64)
     entry_column = np.full((len(layout.entry_body), 2), -1, dtype=np.int64)
     for g, (node, offset) in owner.items():
         for r in range(layout.group_row[g], layout.group_row[g + 1]):
             within = offset + int(r - layout.group_row[g])
             row_unknown[r] = p.first[node] + within
+            at, stride = block_place(p, node, node)
+            row_diagonal[r] = at + within * (stride + 1)
             for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
                 other = int(body_node[layout.entry_body[e]])
                 at, stride = block_place(p, node, other)
@@ -154,11 +161,13 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
         measure_link,
         blocks[:compiled].reshape(-1, 4, 2),
         blocks[compiled:],
+        row_diagonal,
+        np.ones(layout.n_rows, dtype=np.bool_),
     )
 
 
 def force_pairs(layout: Layout) -> list[tuple[int, int]]:
-    """Bodies (row, column) of the tangents of forces: four pairs for each compiled force, then those of Python forces."""
+    """Bodies (row, column) of the tangents of forces: four pairs for each compiled one, then those of Python ones."""
     forces = layout.forces
     out = []
     for row in forces.table:
@@ -184,25 +193,25 @@ def scratch_arrays(layout: Layout, where: Places) -> Scratch:
     )
 
 
-@njit(**_options)
+@njit(**_inner)
 def triple(array, k):
     """Three numbers from array[k] on."""
     return array[k], array[k + 1], array[k + 2]
 
 
-@njit(**_options)
+@njit(**_inner)
 def column(matrices, m, j):
     """Column j of matrix m."""
     return matrices[m, 0, j], matrices[m, 1, j], matrices[m, 2, j]
 
 
-@njit(**_options)
+@njit(**_inner)
 def unit(j):
     """The j-th unit vector."""
     return (1.0 if j == 0 else 0.0), (1.0 if j == 1 else 0.0), (1.0 if j == 2 else 0.0)
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_rigid(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation, tangents, matrix, data, residual):
     """Residual s (M v' - f) of a rigid body, and with ``matrix`` its derivative s (c_m M + c_d D + K T(x)).
 
@@ -248,7 +257,7 @@ def add_rigid(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation
             )
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_planar(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation, matrix, data, residual):
     """The same of a planar body, with (x, y) from its origin to its mass centre."""
     first, m, inertia = layout.body_v[b], layout.mass[b], layout.inertia[b, 2, 2]
@@ -268,7 +277,7 @@ def add_planar(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotatio
         data[at + 2 * stride + 2] += scale * (c_m * inertia - m * (y * a_y + x * a_x))
 
 
-@njit(**_options)
+@njit(**_inner)
 def add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual):
     """Inertia and weight of all bodies."""
     for b in range(layout.body_kind.size):
@@ -291,29 +300,35 @@ def add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch
                     data[at + i * (stride + 1)] += scale * c_m * m
 
 
-@njit(**_options)
+@njit(**_inner)
 def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
     """Constraints: residual -Jᵀλ̂ on bodies and φ on rows, and with ``matrix`` -Jᵀ and J T(x)."""
     for r in range(layout.row_start.size - 1):
+        if not where.row_active[r]:
+            residual[where.row_unknown[r]] = multipliers[r]
+            if matrix:
+                data[where.row_diagonal[r]] = 1.0
+            continue
         residual[where.row_unknown[r]] = work.phi[r]
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             b, first = layout.entry_body[e], layout.entry_at[e]
             n, unknown = layout.entry_at[e + 1] - first, where.body_unknown[b]
             for j in range(n):
-                residual[unknown + j] -= work.jacobian[first + j] * multipliers[r]
+                residual[_at(unknown + j)] -= work.jacobian[_at(first + j)] * multipliers[r]
             if not matrix:
                 continue
             at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
             for j in range(n):
-                data[at + j * stride] -= work.jacobian[first + j]
-                data[row + j] += work.jacobian[first + j]
+                value = work.jacobian[_at(first + j)]
+                data[_at(at + j * stride)] = -value
+                data[_at(row + j)] = value
             if layout.body_kind[b] == RIGID:
                 turned = turn_back(scratch.tangent, b, triple(work.jacobian, first + 3))
                 for j in range(3):
-                    data[row + 3 + j] += turned[j] - work.jacobian[first + 3 + j]
+                    data[_at(row + 3 + j)] = turned[j]
 
 
-@njit(**_options)
+@njit(**_inner)
 def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
     """Subtract ∂(Jᵀλ̂)/∂q T(x) from the matrix."""
     scratch.link[:] = 0.0
@@ -342,7 +357,7 @@ def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
     for f in range(layout.frame_body.size):
         b = layout.frame_body[f]
         kind = layout.body_kind[b]
-        if kind == RIGID or kind == PLANAR:
+        if kind in (RIGID, PLANAR):
             add_arm(
                 kind, b, vector(layout.frame_position, f), triple_of(scratch.wrench, f, 0),
                 triple_of(scratch.wrench, f, 3), work.rotation, scratch.tangent,
@@ -350,13 +365,13 @@ def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
             )  # fmt: skip
 
 
-@njit(**_options)
+@njit(**_inner)
 def triple_of(array, m, k):
     """Three numbers of row m from column k on."""
     return array[m, k], array[m, k + 1], array[m, k + 2]
 
 
-@njit(**_inline)
+@njit(**_inner)
 def block_times(blocks, k, s, a):
     """Block s of link k times a."""
     return (
@@ -366,7 +381,7 @@ def block_times(blocks, k, s, a):
     )
 
 
-@njit(**_inline)
+@njit(**_inner)
 def frame_column(kind, frame_t, at, n, first, tangents, b, j):
     """Three numbers of column j of T T(x): those of row ``first`` of T and the two below it."""
     top, middle, bottom = at + first * n, at + (first + 1) * n, at + (first + 2) * n
@@ -376,17 +391,17 @@ def frame_column(kind, frame_t, at, n, first, tangents, b, j):
     return dot(triple(frame_t, top + 3), t), dot(triple(frame_t, middle + 3), t), dot(triple(frame_t, bottom + 3), t)
 
 
-@njit(**_options)
+@njit(**_inner)
 def first_turning(kind, n):
     """First velocity of a body that turns frames."""
     return 3 if kind == RIGID else 2 if kind == PLANAR else n
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_link(
     k, side, i, j, moves, places, blocks, frame_body, body_kind, body_v, frame_t_start, frame_t, tangents, data
 ):
-    """Subtract Tᵀ · stiffness of link k · T T(x) for the columns of one of its bodies, shifts only where it ``moves``."""
+    """Subtract Tᵀ · stiffness of link k · T T(x), columns of one of its bodies; shifts only where it ``moves``."""
     f = i if side == 0 else j
     b = frame_body[f]
     kind, n, at = body_kind[b], body_v[b + 1] - body_v[b], frame_t_start[f]
@@ -433,7 +448,7 @@ def add_link(
                 )
 
 
-@njit(**_inline)
+@njit(**_inner)
 def add_arm(kind, b, c, force, moment, rotation, tangents, at, stride, data):
     """Subtract (∂Tᵀ/∂q) w T(x) of the wrench w = (F, M) on a frame at c: its arm and the body's axes turn.
 
@@ -452,7 +467,7 @@ def add_arm(kind, b, c, force, moment, rotation, tangents, at, stride, data):
             data[at + (3 + i) * stride + 3 + j] -= c[i] * along - inner * t[i] + around[i]
 
 
-@njit(**_options)
+@njit(**_options, inline="always")
 def newton_system(
     layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, matrix, data, residual
 ):
@@ -463,7 +478,8 @@ def newton_system(
     add_rows(layout, where, multipliers, work, scratch, matrix, data, residual)
     if matrix:
         add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
-    add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
+    if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
+        add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
 
 
 __all__ = ["Places", "Scratch", "newton_system", "places", "scratch_arrays"]

@@ -102,7 +102,7 @@ def test_redundant_rows_are_dropped(extra, only):
     rng = np.random.default_rng(7)
     # two bodies, a joint between them that is a tree row of the first, and a closing node that repeats combinations
     coupling, internal = [6, extra if only else extra + 2, 6], [3, 0, 0]
-    p = plan(coupling, internal, [(0, 2), (0, 1), (1, 2)])
+    p = plan(coupling, internal, [(0, 2), (0, 1), (1, 2)], {1})
     M = [np.diag(rng.uniform(1, 3, 6)) for _ in range(2)]
     J0, J2 = rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
     C0, C2 = (rng.normal(size=(0 if only else 2, 6)) for _ in range(2))
