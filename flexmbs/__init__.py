@@ -1,6 +1,7 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
+from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
@@ -87,6 +88,7 @@ __all__ = [
     "Drive",
     "Elements",
     "Equations",
+    "Equilibrium",
     "Fixed",
     "FlexmbsError",
     "Force",
@@ -142,6 +144,7 @@ __all__ = [
     "StaticResult",
     "Stop",
     "System",
+    "SystemModes",
     "TangentSpaceODE",
     "TensorField",
     "Traction",

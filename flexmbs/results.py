@@ -35,10 +35,19 @@ class BodyMotion:
 
 @dataclass(frozen=True, eq=False)
 class Energy:
-    """Energy over time [J]: kinetic and potential, per body (time, bodies) and in total (time,)."""
+    """Energy over time [J], and where it comes from and goes.
 
+    ``kinetic_of_bodies`` and ``weight_of_bodies`` (time, bodies); ``stored_in_forces``, and ``power_of_forces`` of what
+    stores none (dampers, friction, actuators), (time, forces); ``power_of_drives`` (time,). ``supplied`` and
+    ``dissipated`` are the integrals of the powers over the instants kept, by the trapezoidal rule.
+    """
+
+    t: Array
     kinetic_of_bodies: Array
-    potential_of_bodies: Array
+    weight_of_bodies: Array
+    stored_in_forces: Array
+    power_of_forces: Array
+    power_of_drives: Array
 
     @property
     def kinetic(self) -> Array:
@@ -47,13 +56,28 @@ class Energy:
 
     @property
     def potential(self) -> Array:
-        """Potential energy of weight, zero where the mass centres are at the origin."""
-        return np.asarray(self.potential_of_bodies.sum(axis=1))
+        """Potential energy of weight (zero with the mass centres at the origin) and of springs."""
+        return np.asarray(self.weight_of_bodies.sum(axis=1) + self.stored_in_forces.sum(axis=1))
 
     @property
     def total(self) -> Array:
         """Kinetic and potential energy."""
         return self.kinetic + self.potential
+
+    @property
+    def supplied(self) -> Array:
+        """Work of the drives since the start."""
+        return _integral(self.t, self.power_of_drives)
+
+    @property
+    def dissipated(self) -> Array:
+        """Energy taken by dampers, friction and contact (less what actuators give) since the start."""
+        return -_integral(self.t, self.power_of_forces.sum(axis=1))
+
+    @property
+    def drift(self) -> Array:
+        """Change of energy that neither drives nor forces explain: the error of the integration (and of this sum)."""
+        return self.total - self.total[0] - self.supplied + self.dissipated
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +206,8 @@ class Result:
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic and potential energy."""
-        kinetic, potential = [], []
+        """Energies and powers over time."""
+        kinetic, weight = [], []
         for body in self.system.bodies:
             m, c, inertia = body.mass_parameters
             motion = self.motion(body)
@@ -192,8 +216,20 @@ class Result:
             coupled = np.sum(motion.velocity * np.cross(motion.spin, arm), axis=1)
             turning = 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
             kinetic.append(0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + turning)
-            potential.append(-m * (motion.position + arm) @ self.system.layout.gravity)
-        return Energy(np.stack(kinetic, axis=1), np.stack(potential, axis=1))
+            weight.append(-m * (motion.position + arm) @ self.system.layout.gravity)
+        states = zip(self.t, self.q, self.v, self.angles, strict=True)
+        forces = np.array([list(self.system.force_energies(*state).values()) for state in states])
+        forces = forces.reshape(len(self.t), -1, 2)
+        rows = slice(0, len(self.system.rows))
+        rates = np.array([self.system.prescribed(t)[rows, 1] for t in self.t]).reshape(len(self.t), -1)
+        return Energy(
+            self.t,
+            np.stack(kinetic, axis=1),
+            np.stack(weight, axis=1),
+            forces[:, :, 0],
+            forces[:, :, 1],
+            np.sum(self.multipliers * rates, axis=1),
+        )
 
     @cached_property
     def constraint_error(self) -> Array:
@@ -204,10 +240,12 @@ class Result:
 
     def summary(self) -> str:
         """Energies, constraint error, steps and time, as text."""
-        energy = self.energy.total
+        energy = self.energy
         lines = [
             f"{self.outcome}: t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} instants kept",
-            f"energy: {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end",
+            f"energy: {energy.total[0]:.6g} J at the start, {energy.total[-1]:.6g} J at the end",
+            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
+            f"unexplained {energy.drift[-1]:.2g} J",
             f"largest constraint error: {self.constraint_error.max():.3g}",
         ]
         if self.counters:
@@ -215,3 +253,8 @@ class Result:
         if self.wall_time:
             lines.append(f"wall time {self.wall_time:.3g} s")
         return "\n".join(lines)
+
+
+def _integral(t: Array, rate: Array) -> Array:
+    """Integral over time by the trapezoidal rule, zero at the start."""
+    return np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])

@@ -121,7 +121,7 @@ def tangent_matrix(vector: ArrayLike) -> Array:
     return out
 
 
-# ---- quaternions ------------------------------------------------------------------------------------------------------
+# ---- quaternions -------------------------------------------------------------------------------------------
 
 
 @njit(**_options)
@@ -271,6 +271,6 @@ def _sequence(sequence: str) -> bool:
 def _not_singular(value: float, sequence: str, where: str) -> None:
     if value < 1e-9:
         raise FlexmbsError(
-            f"Euler angles {sequence!r} are not unique here: the middle angle is {where} degrees, and the first and third "
-            "axes coincide. Use another sequence, a rotation vector or a quaternion."
+            f"Euler angles {sequence!r} are not unique here: the middle angle is {where} degrees, and the first and "
+            "third axes coincide. Use another sequence, a rotation vector or a quaternion."
         )

@@ -44,8 +44,18 @@ def forward_dynamics(
     began = time.perf_counter()
     history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
     states = zip(history.t, history.q, history.v, history.angles, strict=True)
-    multipliers = least_multipliers(system, states, history.multipliers)
-    return Result(system, *history._replace(multipliers=multipliers), outcome, counters, time.perf_counter() - began)
+    return Result(
+        system,
+        history.t,
+        history.q,
+        history.v,
+        history.rate,
+        least_multipliers(system, states, history.multipliers),
+        history.angles,
+        outcome,
+        counters,
+        time.perf_counter() - began,
+    )
 
 
 def _start(system: System, start: State | Result | None) -> State:

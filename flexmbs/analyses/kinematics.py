@@ -86,7 +86,8 @@ def _moved(system: System, state: State, t: float) -> State:
 def _turning(system: System, state: State, t: float) -> float:
     """How far the mechanism moves until t, in radians or in its own size."""
     reach = np.abs(state.v * system.length_weights).max(initial=0.0) / system.walked[1]
-    ahead = np.abs(system.prescribed(t)[:, 0] - system.prescribed(state.t)[:, 0]).max(initial=0.0)
+    rows = slice(0, len(system.rows))
+    ahead = np.abs(system.prescribed(t)[rows, 0] - system.prescribed(state.t)[rows, 0]).max(initial=0.0)
     return float(max(reach * abs(t - state.t), ahead))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from flexmbs.analyses.equilibrium import Equilibrium, SystemModes, vibrations
 from flexmbs.analyses.statics import StaticResult, as_elements, statics
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
@@ -21,6 +22,8 @@ from flexmbs.fem.stress import SectionForces, TensorField, stress
 from flexmbs.linalg import factorize, quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.projection import Projection
+from flexmbs.system.state import State
+from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
 
@@ -69,6 +72,11 @@ class Modes:
         return f"<Modes of {self.elements.mesh.name!r}: {np.array2string(self.frequencies, precision=5)} Hz>"
 
 
+@overload
+def modes(model: System, *, about: Equilibrium | State | None = None) -> SystemModes: ...
+
+
+@overload
 def modes(
     model: Mesh | Elements,
     material: Any = None,
@@ -79,8 +87,22 @@ def modes(
     spin: ArrayLike | None = None,
     stiffening: bool = True,
     **options: Any,
-) -> Modes:
-    """Lowest natural modes of a part.
+) -> Modes: ...
+
+
+def modes(
+    model: Mesh | Elements | System,
+    material: Any = None,
+    *,
+    fixed: Any = None,
+    count: int = 10,
+    prestress: Any = None,
+    spin: ArrayLike | None = None,
+    stiffening: bool = True,
+    about: Equilibrium | State | None = None,
+    **options: Any,
+) -> Modes | SystemModes:
+    """Lowest natural modes of a part; or all modes of a mechanism (a System) about a position of rest.
 
     Parameters
     ----------
@@ -91,7 +113,10 @@ def modes(
     spin : angular velocity ω [rad/s] (3,) of the frame in which the part is held: the modes are those seen in the
         rotating frame, λ²M + λC(ω) + K + K(ω) + K_g.
     stiffening : include in K_g the stress of the centrifugal load of ``spin``.
+    about : for a System: a State or the result of ``statics``; by default its equilibrium.
     """
+    if isinstance(model, System):
+        return vibrations(model, about)
     elements = as_elements(model, material, options)
     held = supports(elements, fixed)
     if held.projection.offset.any():

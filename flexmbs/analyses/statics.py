@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexmbs.analyses.equilibrium import Equilibrium, equilibrium
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
 from flexmbs.fem.elements import Elements
@@ -19,6 +20,7 @@ from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
 from flexmbs.linalg import BorderedFactor, factorize
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh, Which
+from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
 
@@ -64,6 +66,11 @@ class StaticResult:
         return f"<StaticResult of {self.elements.mesh.name!r}: largest displacement {largest:.4g} m{verdict}>"
 
 
+@overload
+def statics(model: System) -> Equilibrium: ...
+
+
+@overload
 def statics(
     model: Mesh | Elements,
     material: Any = None,
@@ -72,17 +79,33 @@ def statics(
     fixed: Any = None,
     prestress: Any = None,
     **options: Any,
-) -> StaticResult:
-    """Static response K d = Q of a part under loads.
+) -> StaticResult: ...
+
+
+def statics(
+    model: Mesh | Elements | System,
+    material: Any = None,
+    loads: Load | Sequence[Load] = (),
+    *,
+    fixed: Any = None,
+    prestress: Any = None,
+    **options: Any,
+) -> StaticResult | Equilibrium:
+    """Static response K d = Q of a part under loads; or where a mechanism (a System) rests, and whether it stays there.
 
     Parameters
     ----------
-    model : a Mesh with its ``material`` (and ``section=``, ``thickness=``, ... as for Elements), or Elements.
+    model : a System, which needs nothing else; or a Mesh with its ``material`` (and ``section=``, ``thickness=``, ...
+        as for Elements), or Elements.
     loads : Force, Traction, Pressure, Gravity, Acceleration, Centrifugal; one or several.
     fixed : what is held: a set name, several, ``{"x0": "xyz", "x1": "z"}``, ``{"x1": {"z": 1e-3}}`` for prescribed
         displacements, ``Averaged("x1")`` for a mean motion, or any Projection.
     prestress : a stress state whose geometric stiffness is added.
     """
+    if isinstance(model, System):
+        if material is not None or loads or fixed is not None or prestress is not None or options:
+            raise AnalysisError("statics: a System has its bodies, joints and forces already; give nothing else.")
+        return equilibrium(model)
     elements = as_elements(model, material, options)
     every = as_loads(loads)
     held = supports(elements, fixed)

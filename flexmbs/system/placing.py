@@ -14,7 +14,7 @@ from flexmbs.joints.drives import Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix
-from flexmbs.system.evaluate import pull_back
+from flexmbs.system.evaluate import Work, pull_back
 from flexmbs.system.saddle import least
 from flexmbs.system.state import State
 
@@ -119,12 +119,13 @@ def _coordinates(system: Any, poses: list[tuple[Array, Array]]) -> Array:
 
 def _size(system: Any, poses: list[tuple[Array, Array]]) -> float:
     """Length scale of the mechanism."""
-    points = np.array(
-        [p + r @ f.position for f in system.frames.frames for p, r in [poses[system.body_number(f.body)]]]
-    )
-    arms = np.array([np.linalg.norm(f.position) for f in system.frames.frames] or [0.0])
-    spread = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
-    return max(spread, float(arms.max()), 1e-9) if max(spread, float(arms.max())) > 0 else 1.0
+    points, arms = [np.zeros(3)], [0.0]
+    for frame in system.frames.frames:
+        position, rotation = poses[system.body_number(frame.body)]
+        points.append(position + rotation @ frame.position)
+        arms.append(float(np.linalg.norm(frame.position)))
+    spread = float(np.linalg.norm(np.ptp(np.array(points[1:] or points), axis=0)))
+    return max(spread, *arms) or 1.0
 
 
 def length_weights(system: Any, size: float) -> Array:
@@ -158,7 +159,7 @@ def _close(system: Any, q: Array, size: float) -> Array:
             error = float(np.abs(phi).max())
             if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
                 break
-            step = least(*system.elimination, weights**2, work, -phi)
+            step = _least(system, weights**2, work, -phi)
             limit = np.abs(step * weights).max() / size
             trial = system.retract(trial, step / max(1.0, 2.0 * limit))
         if error <= TOLERANCE * max(1.0, size):
@@ -171,6 +172,11 @@ def _close(system: Any, q: Array, size: float) -> Array:
         f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
         "lengths, or help with start= on a joint or position= on a body."
     )
+
+
+def _least(system: Any, weights: Array, work: Work, target: Array) -> Array:
+    layout, plan, where = system.elimination
+    return least(layout, plan, where, weights, work, target)
 
 
 def _turns(system: Any) -> Array:
@@ -230,7 +236,7 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     if not system.rows:
         return wanted
     weights = length_weights(system, size) ** 2 * firm
-    v = wanted + least(*system.elimination, weights, work, -work.phi_rate)
+    v = wanted + _least(system, weights, work, -work.phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
         row = int(np.argmax(miss))

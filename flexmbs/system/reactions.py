@@ -33,7 +33,7 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
 
 
 @njit(cache=True)
-def _wrenches(layout, q, v, first, work, out):  # type: ignore[no-untyped-def]
+def _wrenches(layout, q, v, first, work, out):
     near = np.zeros(layout.measure_kind.size)
     for i in range(q.shape[0]):
         body_poses(layout, q[i], v[i], work)

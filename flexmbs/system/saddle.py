@@ -29,13 +29,17 @@ REDUNDANT = 1e-10
 
 @njit(**_options)
 def add_saddle(layout, where, work, data):
-    """J and -Jᵀ into the matrix."""
-    for e in range(layout.entry_body.size):
-        at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
-        for j in range(layout.entry_at[e + 1] - layout.entry_at[e]):
-            value = work.jacobian[layout.entry_at[e] + j]
-            data[at + j * stride] -= value
-            data[row + j] += value
+    """J and -Jᵀ into the matrix; rows that do not count get a one on the diagonal."""
+    for r in range(layout.row_start.size - 1):
+        if not where.row_active[r]:
+            data[where.row_diagonal[r]] = 1.0
+            continue
+        for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
+            at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
+            for j in range(layout.entry_at[e + 1] - layout.entry_at[e]):
+                value = work.jacobian[layout.entry_at[e] + j]
+                data[at + j * stride] -= value
+                data[row + j] += value
 
 
 @njit(**_options)
@@ -81,7 +85,7 @@ def _solve(
     layout: Layout, plan: Plan, where: Places, work: Work, factors: Factors, x: Array, target: Array
 ) -> tuple[Array, Array]:
     add_saddle(layout, where, work, factors.data)
-    x[where.row_unknown] = target
+    x[where.row_unknown] = np.where(where.row_active, target, 0.0)
     factorise(plan, factors, REDUNDANT)
     substitute(plan, factors, x)
     return x[velocity_unknowns(layout, where)], x[where.row_unknown]

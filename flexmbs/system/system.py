@@ -67,7 +67,8 @@ class System:
         self.user_forces = UserForces(self.layout, self.frames, users)
 
     def __repr__(self) -> str:
-        return f"<System: {len(self.bodies)} bodies, {len(self.joints)} joints, {self.layout.n_v} velocities, {len(self.rows)} rows>"
+        counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints"
+        return f"<System: {counts}, {self.layout.n_v} velocities, {len(self.rows)} rows>"
 
     # ---- sizes and numbers ----------------------------------------------------------------------------------
 
@@ -195,6 +196,15 @@ class System:
         return (self.layout, *places(self.layout, self.graph))
 
     @cached_property
+    def independent(self) -> tuple[Layout, Plan, Places]:
+        """The elimination without redundant rows: what follows from other rows need not be asked for again."""
+        layout, order, where = self.elimination
+        active = np.ones(layout.n_rows, dtype=np.bool_)
+        if self.rows:
+            active[self.rank_decision.redundant] = False
+        return layout, order, where._replace(row_active=active)
+
+    @cached_property
     def rank_decision(self) -> NullSpace:
         """Which rows are independent at the start, and how that was decided."""
         return rank_decision(self)
@@ -242,6 +252,5 @@ class System:
 
     def _known(self, frame: Frame, known: set[int], where: str) -> None:
         if id(frame.body) not in known:
-            raise ModelError(
-                f"{where}: body {frame.body.name!r} is not in the system; it has {', '.join(b.name for b in self.bodies)}."
-            )
+            names = ", ".join(b.name for b in self.bodies)
+            raise ModelError(f"{where}: body {frame.body.name!r} is not in the system; it has {names}.")

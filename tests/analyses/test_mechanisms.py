@@ -214,7 +214,9 @@ class TestBadInput:
             fm.planar.Revolute("left", ground.at(0, 0), bar.at(0, 0)),
             fm.planar.Revolute("right", ground.at(2, 0), bar.at(1, 0)),
         ]
-        with pytest.raises(fm.ModelError, match=r"cannot be closed: (left|right): translation along global x misses by 1 "):
+        with pytest.raises(
+            fm.ModelError, match=r"cannot be closed: (left|right): translation along global x misses by 1 "
+        ):
             _ = fm.System([ground, bar], joints).initial
 
     def test_bodies_that_are_not_in_the_system(self) -> None:

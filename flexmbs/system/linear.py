@@ -1,0 +1,70 @@
+"""The equations of motion linearised about a state: M δv' + D δv + K δx = Jᵀδλ, J δx = 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.system.elimination import Plan, factor_arrays
+from flexmbs.system.newton import newton_system, scratch_arrays
+from flexmbs.system.saddle import velocity_unknowns
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """Mass, damping (with gyroscopic terms) and stiffness (velocities, velocities), constraint rows J, and the
+    residual M v' - f - Jᵀλ at the state itself.
+    """
+
+    mass: Array
+    damping: Array
+    stiffness: Array
+    jacobian: Array
+    residual: Array
+
+
+def linearised(system: Any, t: float, q: Array, v: Array, rate: Array, multipliers: Array, angles: Array) -> Linearised:
+    """The linearised equations of a system about a state and its multipliers."""
+    layout, plan, where = system.elimination
+    work = system.evaluate(t, q, v, angles)
+    still = np.zeros(system.n_v)
+    if len(system.user_forces):
+        system.user_forces.linearise(t, q, still, v, system.walked[1], work.forces)
+    scratch, factors = scratch_arrays(layout, where), factor_arrays(plan)
+    residual = np.zeros(plan.unknowns)
+    unknown = velocity_unknowns(layout, where)
+    found = []
+    for c_m, c_d in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)):
+        newton_system(
+            layout, where, v, rate, still, multipliers, 1.0, c_m, c_d, work, scratch, True, factors.data, residual
+        )
+        found.append(dense_matrix(plan, factors.data)[np.ix_(unknown, unknown)])
+    stiffness, with_mass, with_damping = found
+    return Linearised(
+        with_mass - stiffness,
+        with_damping - stiffness,
+        stiffness,
+        system.jacobian(work).toarray(),
+        residual[unknown],
+    )
+
+
+def dense_matrix(plan: Plan, data: Array) -> Array:
+    """The assembled matrix in full, unknowns in the order of the plan."""
+    out = np.zeros((plan.unknowns, plan.unknowns))
+    for k in range(len(plan.size)):
+        own = plan.first[k] + np.arange(plan.size[k])
+        columns = [own]
+        for s in range(plan.start[k], plan.start[k + 1]):
+            j = plan.neighbour[s]
+            columns.append(plan.first[j] + np.arange(plan.coupling[j]))
+        numbers = np.concatenate(columns)
+        width = len(numbers)
+        at = plan.front[k] + plan.stride[k] * np.arange(width)[:, None] + np.arange(width)
+        out[np.ix_(numbers, numbers)] += data[at]
+    return out
