@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 
 STEPPERS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau}
 SMALLEST = 100 * np.finfo(float).eps
+PATIENCE, TOO_SLOW = 1000, 1e-6
+"""A run that advances by less than this fraction of its time in so many steps will not get there: it stops."""
 
 
 class AdaptiveIntegrator(ABC):
@@ -81,6 +83,7 @@ class _Run:
         self.motion.angles = start.angles.copy()
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
         self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
+        self.mark, self.span = self.t, self.t_end - self.t
         sizes = self._directions(self.motion.evaluate(self.t, self.q, self.v))[1]
         self.rank = int(np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)))
         self.turning = system.layout.measure_kind == ANGLE
@@ -129,6 +132,10 @@ class _Run:
                 self._keep(self.t, self.q, self.v)
             if progress is not None:
                 progress(self.t)
+            if self.steps % PATIENCE == 0:
+                if self.t - self.mark < TOO_SLOW * self.span:
+                    return motion.lost or f"{PATIENCE} steps led only {self.t - self.mark:.2g} s further"
+                self.mark = self.t
             if self.t < last and motion.worn(self.t, y):
                 new = motion.moved(self.t, self.q, self.v)
                 if new is not None:

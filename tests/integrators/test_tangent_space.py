@@ -12,7 +12,7 @@ from flexmbs.bodies import Ground, PlanarBody
 from flexmbs.errors import ModelError
 from flexmbs.formulations import Maggi, UdwadiaKalaba
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
-from flexmbs.integrators.tangent_space import TangentSpaceODE
+from flexmbs.integrators.tangent_space import TangentSpace, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.profiles import ConstantSpeed, Ramp, SpinUp
 from flexmbs.rotations import to_matrix
@@ -264,6 +264,23 @@ def test_an_undefined_drive_stops_in_words() -> None:
     assert outcome.startswith("stopped at t = 0.5")
     assert "motor" in outcome or "motion" in outcome
     assert len(history.t) == 6
+
+
+def test_a_run_that_does_not_get_on_stops_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accelerations that are no function of the state: no step is short enough."""
+    rng, solve = np.random.default_rng(7), TangentSpace.accelerations
+
+    def noisy(motion: TangentSpace, t: float, q: Any, v: Any) -> Any:
+        rate, multipliers = solve(motion, t, q, v)
+        return rate + 1e6 * rng.normal(size=len(rate)), multipliers
+
+    monkeypatch.setattr(TangentSpace, "accelerations", noisy)
+    monkeypatch.setattr("flexmbs.integrators.adaptive.PATIENCE", 50)
+    system = mechanisms.point_pendulum()
+    history, outcome, _ = TangentSpaceODE("RK45").run(system, system.initial, 10.0, 1.0)
+    assert outcome.startswith("stopped at t = ")
+    assert "50 steps led only" in outcome
+    assert 0.0 <= history.t[-1] < 1e-5
 
 
 def test_nothing_to_move() -> None:
