@@ -43,6 +43,7 @@ DOORS = {
     "matplotlib": "flexmbs/view/",
     "cvxopt": "flexmbs/linalg/",
     "threadpoolctl": "flexmbs/linalg/",
+    "llvmlite": "flexmbs/system/",  # the compiler beneath Numba, for vector instructions it has no words for
 }
 """Where each third party may be imported."""
 
