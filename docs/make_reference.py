@@ -63,18 +63,22 @@ def reference() -> str:
 
 
 def entry(name: str, thing: Any) -> list[str]:
-    """One function or class, with its public methods."""
+    """One function or class with its public methods, or a module with its public names."""
+    if inspect.ismodule(thing):
+        members = [(key, getattr(thing, key)) for key in thing.__all__]
+        listed = [f"- `{name}.{key}{signature(member)}` — {first_line(member)}" for key, member in members]
+        return ["", f"### `{name}`", "", *text(thing), "", *listed]
     call = "" if inspect.isclass(thing) and issubclass(thing, Exception) else signature(thing)
     lines = ["", f"### `{name}{call}`", "", *text(thing)]
     if inspect.isclass(thing) and not issubclass(thing, Exception):
-        members = [
-            (key, member)
+        members = {
+            key: member
             for base in reversed(thing.__mro__[:-1])
             for key, member in vars(base).items()
             if not key.startswith("_") and inspect.getdoc(member) and described(member)
-        ]
+        }
         lines += [""] if members else []
-        lines += [f"- `{key}{method_signature(member)}` — {first_line(member)}" for key, member in members]
+        lines += [f"- `{key}{method_signature(member)}` — {first_line(member)}" for key, member in members.items()]
     return lines
 
 
