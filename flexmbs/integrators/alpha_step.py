@@ -23,8 +23,7 @@ from flexmbs.system.newton import newton_system
 Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-_outer: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
-_inner: dict[str, Any] = {**_outer, "forceinline": True}
+_inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
 
@@ -71,7 +70,7 @@ def trial(state, h, coefficients, work):
         work.rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
 
 
-@njit(**_outer)
+@njit(**_options, inline="always")
 def alpha_step(
     layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
 ):

@@ -34,18 +34,16 @@ _options: dict[str, Any] = {
 _inlined: dict[str, Any] = {**_options, "forceinline": True}
 _inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
-_at = (
-    np.uint64
-)  # an unsigned index needs no check for counting from the end, which would keep loops from being vectorised
+_at = np.uint64  # an unsigned index needs no check for counting from the end
 
 
 class Plan(NamedTuple):
     """Where every block of the matrix lies, and what eliminating each node changes.
 
     Node k has ``size[k]`` unknowns from ``first[k]`` on, the first ``coupling[k]`` of which are seen by others. Its
-    front starts at ``front[k]`` with rows ``stride[k]`` apart; its later neighbours ``neighbour[start[k]:start[k+1]]`` have
-    their unknowns at ``offset`` in it. ``target``, ``target_stride`` say where the corner of each pair of neighbours
-    goes; ``lower`` where the factors of the node's own rows are kept.
+    front starts at ``front[k]``, rows ``stride[k]`` apart; its later neighbours, ``neighbour[start[k]:start[k+1]]``,
+    have their unknowns at ``offset`` in it. ``target``, ``target_stride`` say where the corner of each pair of
+    neighbours goes; ``lower`` where the factors of the node's own rows are kept.
     """
 
     size: Index

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _inlined: dict[str, Any] = {**_options, "forceinline": True}
+_at = np.uint64  # an unsigned index needs no check for counting from the end
 _inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
 
 
@@ -153,12 +154,12 @@ def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
         sign = factor if side == 1 else -factor
         x, y, z = sign * gradient[m, 0], sign * gradient[m, 1], sign * gradient[m, 2]
         for k in range(n):
-            out[first + k] += x * t[at + k] + y * t[at + n + k] + z * t[at + 2 * n + k]
+            out[_at(first + k)] += x * t[_at(at + k)] + y * t[_at(at + n + k)] + z * t[_at(at + 2 * n + k)]
     if twists(kind):
         moment = 3 + 3 * side
         x, y, z = factor * gradient[m, moment], factor * gradient[m, moment + 1], factor * gradient[m, moment + 2]
         for k in range(n):
-            out[first + k] += x * t[at + 3 * n + k] + y * t[at + 4 * n + k] + z * t[at + 5 * n + k]
+            out[_at(first + k)] += x * t[_at(at + 3 * n + k)] + y * t[_at(at + 4 * n + k)] + z * t[_at(at + 5 * n + k)]
 
 
 @njit(**_inner)
