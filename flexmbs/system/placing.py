@@ -23,8 +23,10 @@ Array = NDArray[np.float64]
 TOLERANCE = 1e-12
 """Constraint error of a closed mechanism, relative to its size."""
 TRIES = 40
-FIRM = 1e6
+FIRM = 1e4
 """Weight of a velocity that was given, against one that was not."""
+LARGE = 400
+"""Rows from which on the joint graph is used, which is then faster."""
 
 
 def walked(system: Any) -> tuple[Array, float]:
@@ -175,8 +177,15 @@ def _close(system: Any, q: Array, size: float) -> Array:
 
 
 def _least(system: Any, weights: Array, work: Work, target: Array) -> Array:
-    layout, plan, where = system.elimination
-    return least(layout, plan, where, weights, work, target)
+    """The x of least Σ weight · x² with J x = target: by singular values, which redundant rows do not disturb; for
+    mechanisms too large for that, along the joint graph.
+    """
+    if len(target) > LARGE:
+        layout, plan, where = system.elimination
+        return least(layout, plan, where, weights, work, target)
+    scale = 1.0 / np.sqrt(weights)
+    jacobian = system.jacobian(work).toarray() * scale
+    return np.asarray(scale * np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
 
 
 def _turns(system: Any) -> Array:
@@ -236,7 +245,10 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     if not system.rows:
         return wanted
     weights = length_weights(system, size) ** 2 * firm
-    v = wanted + _least(system, weights, work, -work.phi_rate)
+    given, v = firm > 1.0, wanted
+    for _ in range(4):  # what was not given follows; then nothing pulls any more at what was
+        v = np.where(given, wanted, v)
+        v = v + _least(system, weights, work, -system.evaluate(0.0, q, v, angles).phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
         row = int(np.argmax(miss))

@@ -23,6 +23,7 @@ from flexmbs.forces.wrenches import energies
 from flexmbs.joints.joint import Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
+from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
 from flexmbs.system.graph import Graph, graph
@@ -100,7 +101,11 @@ class System:
 
     def prescribed(self, t: float) -> Array:
         """Value, rate and acceleration of the right-hand side of every row, then of the forces' functions of time."""
-        return np.array([[p.value(t), p.rate(t), p.acceleration(t)] for p in self.profiles], dtype=float).reshape(-1, 3)
+        table = self.table
+        params = table.params.copy()
+        table.refresh(params, t)
+        laws: Array = evaluate_laws(table.kinds, table.starts, params, len(self.profiles), np.array([float(t)]))[0]
+        return laws
 
     def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
         """All stages at one instant: poses, frames, measures, rows, forces."""
