@@ -200,7 +200,7 @@ def add_dot_stiffness(a, b, factor, out, k):
             out[k, MOMENT_J_TURN_J, q, p] += value
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def add_stiffness(kind, m, vectors, gradient, factor, out, k):
     """out[k] += factor · derivative of the wrench of measure m with respect to shifts δr and turns δθ of its frames.
 
@@ -250,29 +250,3 @@ def add_stiffness(kind, m, vectors, gradient, factor, out, k):
             out[k, MOMENT_I_TURN_I, p, q] += value
             out[k, MOMENT_J_TURN_I, p, q] -= value
             out[k, MOMENT_J_TURN_J, p, q] += value
-
-
-@njit(cache=True, error_model="numpy")
-def hessian(kind, vectors, gradient, factor, h):
-    """h (12, 12) += factor · ∂(wrench)/∂(δr_i, δθ_i, δr_j, δθ_j) of one measure, wrench rows (-F, M_i, F, M_j).
-
-    The same as ``add_stiffness``, written out.
-    """
-    blocks = np.zeros((1, 5, 3, 3))
-    add_stiffness(kind, 0, vectors.reshape((1, 4, 3)), gradient.reshape((1, 9)), factor, blocks, 0)
-    for p in range(3):
-        for q in range(3):
-            shift, moment = blocks[0, FORCE_SHIFT, p, q], blocks[0, MOMENT_SHIFT, p, q]
-            own_j = blocks[0, MOMENT_J_TURN_J, p, q]
-            h[p, q] += shift
-            h[p, 3 + q] += moment
-            h[p, 6 + q] -= shift
-            h[3 + p, q] -= moment
-            h[3 + p, 3 + q] += blocks[0, MOMENT_I_TURN_I, p, q]
-            h[3 + p, 6 + q] += moment
-            h[3 + p, 9 + q] -= own_j
-            h[6 + p, q] -= shift
-            h[6 + p, 3 + q] -= moment
-            h[6 + p, 6 + q] += shift
-            h[9 + p, 3 + q] += blocks[0, MOMENT_J_TURN_I, p, q]
-            h[9 + p, 9 + q] += own_j

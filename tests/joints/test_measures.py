@@ -37,11 +37,20 @@ class Pair:
         return value, np.concatenate([-g[:3], g[3:6], g[:3], g[6:]]), vectors, gradient
 
     def stiffness(self, factor):
-        """(12, 12)."""
+        """(12, 12), rows of the wrench and columns of x, from the blocks."""
         _, _, vectors, gradient = self.at(np.zeros(12))
-        out = np.zeros((12, 12))
-        measures.hessian(self.kind, vectors[0], gradient[0], factor, out)
-        return out
+        out = np.zeros((1, 5, 3, 3))
+        measures.add_stiffness(self.kind, 0, vectors, gradient, factor, out, 0)
+        own_i, own_j, j_i, shift, moment = out[0]
+        o = np.zeros((3, 3))
+        return np.block(
+            [
+                [shift, moment, -shift, o],
+                [-moment, own_i, moment, -own_j],
+                [-shift, -moment, shift, o],
+                [o, j_i, o, own_j],
+            ]
+        )
 
 
 def derivative(function, h=1e-6):
