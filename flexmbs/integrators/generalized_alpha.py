@@ -113,7 +113,7 @@ class _Run:
 
     def __init__(self, method: GeneralizedAlpha, system: Any, start: State) -> None:
         self.system, self.method = system, method
-        self.layout, self.plan, self.where = system.elimination
+        self.layout, self.plan, self.where = system.independent
         self.table: ProfileTable = system.table
         self.params = self.table.params.copy()
         stages = system.evaluate(start.t, start.q, start.v, start.angles)
@@ -141,7 +141,7 @@ class _Run:
         return n, 0
 
     def _user_step(self, t: float, h: float) -> int:
-        """A step in which Python forces are linearised, about the prediction, and again until they are what they say."""
+        """A step in which Python forces are linearised about the prediction, and again until they are what they say."""
         forces, state = self.system.user_forces, self.state
         saved = [a.copy() for a in state]
         q, v, a = saved[0], saved[1], saved[3]
