@@ -5,7 +5,15 @@ from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.analyses.supports import Averaged
-from flexmbs.errors import AnalysisError, FlexmbsError, MaterialError, MeshError, ProjectionError, SolverError
+from flexmbs.errors import (
+    AnalysisError,
+    FlexmbsError,
+    MaterialError,
+    MeshError,
+    MeshWarning,
+    ProjectionError,
+    SolverError,
+)
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Acceleration, Centrifugal, Force, Gravity, Pressure, Traction
@@ -37,6 +45,7 @@ __all__ = [
     "MaterialError",
     "Mesh",
     "MeshError",
+    "MeshWarning",
     "Modes",
     "NullSpace",
     "Pressure",

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flexmbs.errors import MeshError
+from flexmbs.errors import MeshError, MeshWarning
 from flexmbs.mesh import Mesh
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.normalise import mesh_data
-from flexmbs.mesh.read import MeshWarning
 
 DATA = Path(__file__).parent / "data"
 FILES = sorted(
