@@ -18,7 +18,7 @@ from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
 from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
-from flexmbs.linalg import factorize, quadratic_modes, smallest_modes
+from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.projection import Projection
 
@@ -166,16 +166,7 @@ def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: 
         projection = projection @ Projection.constraints(held.border @ projection.matrix)
     gyroscopic = elements.assemble(elements.gyroscopic(spin))
     m, c, k = (projection.project(a) for a in (mass, gyroscopic, elements.assemble(blocks)))
-    # in a unit of time near the first period λ is near 1, and (x, λx) has halves of one size: else x drowns in rounding
-    try:
-        factor = factorize(k)
-    except SolverError:  # spin softening beyond the stiffness: diverging motions, which have modes too
-        factor = factorize(k, definite=False)
-    push = m @ np.random.default_rng(7).standard_normal(m.shape[0])
-    x = factor.solve(push)
-    unit = float(np.sqrt(abs(x @ push) / (x @ (m @ x))))
-    eigenvalues, vectors = quadratic_modes(unit**2 * m, unit * c, k, count, factor=factor)
-    eigenvalues, vectors = unit * eigenvalues, unit * vectors
+    eigenvalues, vectors = quadratic_modes(m, c, k, count)
     order = np.argsort(np.abs(eigenvalues.imag), kind="stable")
     shapes = projection.expand_rates(vectors[:, order])
     return _result(elements, eigenvalues[order], shapes, np.zeros(count, dtype=bool))

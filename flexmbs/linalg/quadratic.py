@@ -35,7 +35,10 @@ def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None
     if n <= DENSE or 5 * count + 30 > n:
         values, vectors = _dense(M, C, K)
     else:
-        values, vectors = _sparse(M, C, K, 2 * count + 2, factor or _factor(K))
+        factor = factor or _factor(K)
+        unit = _unit(M, factor)
+        values, vectors = _sparse(unit**2 * M, unit * C, 2 * count + 2, factor)
+        values = unit * values
     size = np.abs(values)
     # a pair of which rounding made two nearly real numbers is kept; its mirror image is not
     upper = values.imag >= -1e-9 * size
@@ -59,9 +62,20 @@ def _factor(K: Any) -> Factor:
         return factorize(K, definite=False)
 
 
-def _sparse(M: Any, C: Any, K: Any, wanted: int, factor: Factor) -> tuple[Complex, Complex]:
+def _unit(M: Any, factor: Factor) -> float:
+    """A frequency near the lowest one; in this unit λ is near 1, and (x, λx) has halves of one size.
+
+    In others x drowns in the rounding of λx, or the reverse.
+    """
+    push = M @ np.random.default_rng(7).standard_normal(M.shape[0])
+    x = factor.solve(push)
+    weight = float(x @ (M @ x))
+    return float(np.sqrt(abs(x @ push) / weight)) if weight > 0 else 1.0
+
+
+def _sparse(M: Any, C: Any, wanted: int, factor: Factor) -> tuple[Complex, Complex]:
     """Largest 1/λ of (1/λ) z = [−K⁻¹C, −K⁻¹M; I, 0] z with z = (x, λx)."""
-    n = K.shape[0]
+    n = M.shape[0]
     mass, damping = mass_product(M), C.tocsr()
 
     def apply(z: NDArray[np.float64]) -> NDArray[np.float64]:
