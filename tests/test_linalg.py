@@ -485,14 +485,14 @@ def test_quadratic_modes_equal_the_dense_ones(joints, kind):
     np.testing.assert_allclose(given, values, rtol=1e-9)
 
 
-@pytest.mark.parametrize("speed", [1e-6, 1e6])
+@pytest.mark.parametrize("speed", [1e-9, 1e9])
 def test_quadratic_modes_in_any_unit_of_time(speed):
     K, M = held_truss(160)
     spin = sp.kron(sp.diags(M.diagonal()[::3]), [[0, -1, 0], [1, 0, 0], [0, 0, 0]])
-    C = 0.8 * np.sqrt(smallest_modes(K, M, 1)[0][0]) * spin
-    values, vectors = quadratic_modes(M, speed * C, speed**2 * K, 8)
-    np.testing.assert_allclose(values, speed * quadratic_reference(M, C, K)[:8], rtol=1e-7)
-    np.testing.assert_allclose(np.einsum("ij,ij->j", vectors.conj(), M @ vectors).real, 1.0)
+    C, K = speed * 1e-3 * np.sqrt(smallest_modes(K, M, 1)[0][0]) * spin, speed**2 * K
+    values, vectors = quadratic_modes(M, C, K, 8)
+    residual = M @ vectors * values**2 + C @ vectors * values + K @ vectors
+    assert abs(residual).max() < 1e-11 * abs(K @ vectors).max()
 
 
 @pytest.mark.parametrize("joints", [20, 160])

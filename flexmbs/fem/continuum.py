@@ -51,7 +51,7 @@ MASS_DEGREE = {
 }
 """Degree for the mass: exact for straight-sided cells of any shape, and for curved triangles and tetrahedra.
 
-The Jacobian of a straight-sided quad or pyramid is linear along each side of the square, that of a hexahedron quadratic.
+The Jacobian of a straight-sided quad or pyramid is linear along each side of the square, that of hexahedra quadratic.
 """
 
 
