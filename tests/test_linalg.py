@@ -451,6 +451,33 @@ def test_bad_borders():
     assert multipliers.shape == (0,)
 
 
+# ---- refinement with an exact product
+
+
+def fine_strip(n):
+    """Second differences B of a strip held at its first end: K = BᵀB is known by its rounded entries only."""
+    one = np.ones(n)
+    B = sp.diags([one, -2 * one[1:], one[2:]], [0, -1, -2], format="csr") * np.pi
+    return sp.csc_matrix(B.T @ B), lambda x: B.T @ (B @ x)
+
+
+@pytest.mark.parametrize("solver", available_solvers())
+def test_solutions_are_refined_with_an_exact_product(solver):
+    K, product = fine_strip(3000)
+    x = np.arange(3000.0) ** 2
+    x = np.column_stack([x, np.sqrt(x)])
+    rough = factorize(K, solver=solver).solve(product(x))
+    refined = factorize(K, solver=solver, product=product).solve(product(x))
+    assert np.linalg.norm(rough - x) > 1e-8 * np.linalg.norm(x)
+    np.testing.assert_allclose(refined, x, rtol=1e-11, atol=1e-11 * x.max())
+
+
+def test_a_singular_matrix_is_refused_with_a_product_too():
+    B = sp.diags([1.0, -2.0, 1.0], [0, 1, 2], shape=(2998, 3000), format="csr") * np.pi  # nothing holds it
+    with pytest.raises(SolverError, match="singular"):
+        factorize(sp.csc_matrix(B.T @ B), product=lambda x: B.T @ (B @ x))
+
+
 # ---- quadratic_modes
 
 

@@ -10,9 +10,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.analyses.statics import StaticResult, as_elements, statics
+from flexmbs.analyses.statics import StaticResult, as_elements, reduced_product, statics
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
+from flexmbs.fem.assembly import exact_product
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
@@ -138,7 +139,10 @@ def modes(
     if wanted <= 0:
         return _result(elements, np.zeros(count, dtype=complex), known[:, :count], np.ones(count, dtype=bool))
     try:
-        values, vectors = smallest_modes(reduced_k, reduced_m, wanted, rigid=loose, border=border)
+        product = reduced_product(projection, exact_product(elements, blocks))
+        values, vectors = smallest_modes(
+            reduced_k, reduced_m, wanted, rigid=loose, border=border, stiffness_operator=product
+        )
     except SolverError as error:
         if prestress is not None:
             raise AnalysisError(_buckled(elements)) from error
@@ -166,7 +170,8 @@ def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: 
         projection = projection @ Projection.constraints(held.border @ projection.matrix)
     gyroscopic = elements.assemble(elements.gyroscopic(spin))
     m, c, k = (projection.project(a) for a in (mass, gyroscopic, elements.assemble(blocks)))
-    eigenvalues, vectors = quadratic_modes(m, c, k, count)
+    product = reduced_product(projection, exact_product(elements, blocks))
+    eigenvalues, vectors = quadratic_modes(m, c, k, count, stiffness_operator=product)
     order = np.argsort(np.abs(eigenvalues.imag), kind="stable")
     shapes = projection.expand_rates(vectors[:, order])
     return _result(elements, eigenvalues[order], shapes, np.zeros(count, dtype=bool))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import as_square, as_symmetric
-from flexmbs.linalg.factor import Factor, factorize
+from flexmbs.linalg.factor import Factor, Solve, factorize
 from flexmbs.linalg.modes import mass_product
 from flexmbs.linalg.threads import one_blas_thread
 
@@ -21,11 +21,14 @@ DENSE = 60  # up to this many unknowns all eigenvalues are computed densely
 
 
 @one_blas_thread
-def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None = None) -> tuple[Complex, Complex]:
+def quadratic_modes(
+    M: Any, C: Any, K: Any, count: int, *, factor: Factor | None = None, stiffness_operator: Solve | None = None
+) -> tuple[Complex, Complex]:
     """Eigenvalues λ of (λ²M + λC + K) x = 0 with Im λ ≥ 0, the `count` smallest in size, and their vectors.
 
     C is any damping and gyroscopic matrix. Real λ (overdamped or diverging motions) count one each, complex pairs
-    count once. Vectors (n, count) have xᴴMx = 1. K may be indefinite but not singular; `factor` is its factor if known.
+    count once. Vectors (n, count) have xᴴMx = 1. K may be indefinite but not singular; `factor` is its factor if known;
+    `stiffness_operator(x)` gives K x more exactly than its rounded entries.
     """
     K = as_symmetric("K", K) if factor is None else as_square("K", K)
     n = K.shape[0]
@@ -35,7 +38,7 @@ def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None
     if n <= DENSE or 5 * count + 30 > n:
         values, vectors = _dense(M, C, K)
     else:
-        factor = factor or _factor(K)
+        factor = factor or _factor(K, stiffness_operator)
         unit = _unit(M, factor)
         values, vectors = _sparse(unit**2 * M, unit * C, 2 * count + 2, factor)
         values = unit * values
@@ -55,11 +58,11 @@ def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None
     return values, vectors
 
 
-def _factor(K: Any) -> Factor:
+def _factor(K: Any, product: Solve | None) -> Factor:
     try:
-        return factorize(K)
+        return factorize(K, product=product)
     except SolverError:
-        return factorize(K, definite=False)
+        return factorize(K, definite=False, product=product)
 
 
 def _unit(M: Any, factor: Factor) -> float:
