@@ -21,6 +21,7 @@ from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
 from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
 
 Array = NDArray[np.float64]
@@ -47,6 +48,10 @@ class Modes:
     rigid: NDArray[np.bool_]
     eigenvalues: NDArray[np.complex128]
     effective_mass: Array
+
+    def __post_init__(self) -> None:
+        for array in (self.frequencies, self.damping, self.shapes, self.rigid, self.eigenvalues, self.effective_mass):
+            frozen(array)
 
     def __len__(self) -> int:
         return len(self.frequencies)

@@ -20,6 +20,7 @@ from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
 from flexmbs.linalg import BorderedFactor, factorize
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh, Which
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
 
 Array = NDArray[np.float64]
@@ -31,7 +32,8 @@ class StaticResult:
     """Static response of a part.
 
     ``displacement`` (nodes, coordinates per node); ``reactions`` of the same shape are the forces of the supports on
-    the part, zero at free nodes up to rounding. ``stable`` is False where spin softening or prestress exceeds the
+    the part, zero at free nodes up to rounding. Springs to ground belong to the part: what they carry is no reaction,
+    and their energy is part of ``strain_energy``. ``stable`` is False where spin softening or prestress exceeds the
     stiffness in some direction: the equilibrium found is then not one at which a real part stays.
     """
 
@@ -40,6 +42,10 @@ class StaticResult:
     reactions: Array
     strain_energy: float
     stable: bool = True
+
+    def __post_init__(self) -> None:
+        frozen(self.displacement)
+        frozen(self.reactions)
 
     @cached_property
     def stress(self) -> TensorField | SectionForces:

@@ -16,6 +16,7 @@ from flexmbs.fem.beam import Beam
 from flexmbs.fem.block import ScalarBlock
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.pattern import scatter
+from flexmbs.nullspace.readonly import frozen
 
 if TYPE_CHECKING:
     from flexmbs.fem.elements import Elements
@@ -139,7 +140,7 @@ def assembled_scalar_mass(elements: Elements) -> sp.csr_array | None:
     for k, block in enumerate(elements.blocks):
         assert isinstance(block, ScalarBlock)
         block.add_scalar_mass(elements.pattern, k, data)
-    return elements.pattern.scalar(data)
+    return frozen(elements.pattern.scalar(data))  # kept by the elements for every inertia term
 
 
 @njit(cache=True)

@@ -260,6 +260,7 @@ def test_bars_need_an_area_only() -> None:
         (lambda: fm.LumpedMass("x0", -1.0), "zero or more"),
         (lambda: fm.LumpedMass("x0", np.nan), "zero or more"),
         (lambda: fm.LumpedMass("x0", 1.0, np.ones(3)), "symmetric"),
+        (lambda: fm.LumpedMass("x0", 1.0, 1e-9 * np.array([[1.0, 0.5, 0], [0, 1, 0], [0, 0, 1]])), "symmetric"),
         (lambda: fm.LumpedMass("x0", 1.0, np.diag([1.0, 1.0, 3.0])), "no body has this inertia"),
         (lambda: fm.GroundSpring("x0", np.ones(4)).matrix(3), "3 numbers"),
         (lambda: fm.GroundSpring("x0", -1.0).matrix(3), "negative"),
