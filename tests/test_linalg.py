@@ -542,6 +542,15 @@ def test_diverging_motions_are_reported(joints):
     np.testing.assert_allclose(np.sort(values[values.imag > 0].imag), np.sqrt(lowest[3:] - shift), rtol=1e-6)
 
 
+@pytest.mark.parametrize("joints", [20, 160])
+def test_of_a_growing_and_a_decaying_motion_the_growing_one_is_kept(joints):
+    K, M = held_truss(joints)
+    lowest, _ = smallest_modes(K, M, 2)
+    values, _ = quadratic_modes(M, 0 * K, K - (0.9 * lowest[0] + 0.1 * lowest[1]) * M, 1)
+    assert values[0].real > 0
+    assert values[0].imag == 0
+
+
 def test_one_oscillator():
     omega, zeta = 30.0, 0.1
     values, vectors = quadratic_modes([[2.0]], [[2 * 2 * zeta * omega]], [[2 * omega**2]], 1)

@@ -47,7 +47,8 @@ def quadratic_modes(
     upper = values.imag >= -1e-9 * size
     values, vectors = values[upper], vectors[:, upper]
     values = np.where(abs(values.imag) <= 1e-9 * abs(values), values.real, values)
-    pick = np.lexsort((values.real, np.round(np.log(abs(values) + 1e-300), 9)))[:count]
+    # of two equal in size, one growing and one decaying, the growing one must not be cut off
+    pick = np.lexsort((-values.real, np.round(np.log(abs(values) + 1e-300), 9)))[:count]
     if len(pick) < count:
         raise SolverError(f"{count} modes were asked for, but only {len(pick)} finite ones exist: M is singular")
     values, vectors = values[pick], vectors[:, pick]
