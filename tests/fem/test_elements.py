@@ -273,6 +273,21 @@ def test_refused_attachments(make: Callable[[], Any], message: str) -> None:
         make()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"section": fm.Section.circle(0.1)}, "section= belongs to line meshes; this one is made of solid cells"),
+        ({"up": (0, 0, 1)}, "up= belongs to line meshes"),
+        ({"thickness": 0.1}, "thickness= belongs to plane meshes"),
+        ({"thickness": {"all": 0.1}}, "thickness= belongs to plane meshes"),
+        ({"plane": "stretch"}, 'must be "stress" or "strain", not \'stretch\''),
+    ],
+)
+def test_options_of_other_elements_are_not_ignored(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(fm.FlexmbsError, match=message):
+        fm.Elements(fm.Mesh.box((1, 1, 1), 1), STEEL, **options)
+
+
 def test_attachments_on_unknown_sets_name_the_set() -> None:
     with pytest.raises(fm.MeshError, match="'tip'"):
         fm.Elements(two_sets(), STEEL, attachments=[fm.LumpedMass("tip", 1.0)])
