@@ -87,7 +87,7 @@ def read(path: Path) -> FileContents:
     if file.version == 2 and names and not members:
         warnings.warn(
             f"{path}: names the groups {', '.join(names.values())}, but no element belongs to any. Gmsh drops them "
-            'from files of version 2 saved with "save all elements" (Mesh.SaveAll): save without it, or as version 4.1.',
+            'from files of version 2 saved with "save all elements" (Mesh.SaveAll): save without it, or as 4.1.',
             MeshWarning,
             stacklevel=6,
         )
