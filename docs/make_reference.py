@@ -48,8 +48,8 @@ def reference() -> str:
     """The whole page."""
     listed = {name for names in GROUPS.values() for name in names}
     rest = [name for name in flexmbs.__all__ if name not in listed]
-    errors = [name for name in rest if name.endswith("Error")]
-    groups = {**GROUPS, "Others": [name for name in rest if name not in errors], "Errors": errors}
+    errors = [name for name in rest if name.endswith(("Error", "Warning"))]
+    groups = {**GROUPS, "Others": [name for name in rest if name not in errors], "Errors and warnings": errors}
     lines = ["# Reference", "", "All public names, from their docstrings (written by `docs/make_reference.py`)."]
     for title, names in groups.items():
         if names:

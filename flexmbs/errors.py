@@ -27,5 +27,9 @@ class AnalysisError(FlexmbsError):
     """An analysis cannot be carried out on this model."""
 
 
+class MeshWarning(UserWarning):
+    """A mesh can be used, but looks like a mistake."""
+
+
 class SolverError(RuntimeError):
     """A linear solve or an eigenvalue iteration failed; the message says why."""

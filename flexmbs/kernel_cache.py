@@ -1,11 +1,14 @@
-"""Where compiled kernels are kept when neither the package's folder nor the user's cache folder can be written to.
+"""Where compiled kernels are kept, and when they are thrown away.
 
-Numba then refuses to define a cached kernel at all, so the folder is chosen when this module is imported, before the
-first kernel is defined.
+Numba refuses to define a cached kernel at all when neither the package's folder nor the user's cache folder can be
+written to; then another folder is chosen. And it compiles a kernel anew only when the file of that kernel changes, not
+when another kernel does that is compiled into it: after any change of the package, the kernels kept beside it are
+forgotten. Both happens when this module is imported, before the first kernel is defined.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -32,6 +35,22 @@ def choose_cache_folder() -> None:
         sys.modules["numba"].config.CACHE_DIR = folder
 
 
+def forget_stale_kernels(package: Path) -> None:
+    """Remove the kernels kept in a package's folders if any of its files has changed since the last time."""
+    stamp = package / "__pycache__" / "kernels.stamp"
+    state = [(str(path), path.stat().st_mtime_ns) for path in sorted(package.rglob("*.py"))]
+    seen = hashlib.sha256(repr(state).encode()).hexdigest()
+    try:
+        if stamp.exists() and stamp.read_text() == seen:
+            return
+        for index in package.rglob("__pycache__/*.nbi"):  # without its index a kernel is not found
+            index.unlink(missing_ok=True)
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(seen)
+    except OSError:  # the folder cannot be written to, so that no kernels are kept there
+        return
+
+
 def _usual_folders() -> list[Path]:
     """Where Numba looks, in its order."""
     here = Path(__file__).parent / "__pycache__"
@@ -50,4 +69,5 @@ def _private_folder() -> Path:
     return folder if mine and folder.is_dir() and not folder.is_symlink() else Path(tempfile.mkdtemp(prefix="flexmbs-"))
 
 
+forget_stale_kernels(Path(__file__).parent)
 choose_cache_folder()

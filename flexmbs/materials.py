@@ -68,6 +68,10 @@ class Material:
         matrix.setflags(write=False)
         object.__setattr__(self, "elasticity", matrix)
 
+    def __repr__(self) -> str:
+        law = f"young={self.young:g}, poisson={self.poisson:g}" if self.isotropic else "anisotropic"
+        return f"<Material {self.name!r}: {law}, density={self.density:g}>"
+
     @classmethod
     def orthotropic(
         cls,

@@ -159,10 +159,10 @@ def run(program: str, cwd: Path = ROOT, **environment: str) -> str:
     return done.stdout
 
 
-def test_import_loads_neither_vtk_nor_matplotlib() -> None:
+def test_import_loads_neither_vtk_nor_matplotlib_nor_meshio() -> None:
     loaded = set(json.loads(run("import flexmbs, sys, json; print(json.dumps(list(sys.modules)))")))
     assert "flexmbs" in loaded
-    assert not loaded & {"flexmbs.view", "vtk", "vtkmodules", "pyvista", "matplotlib"}
+    assert not loaded & {"flexmbs.view", "vtk", "vtkmodules", "pyvista", "matplotlib", "meshio", "h5py"}
 
 
 def test_importing_view_loads_no_renderer() -> None:

@@ -451,6 +451,33 @@ def test_bad_borders():
     assert multipliers.shape == (0,)
 
 
+# ---- refinement with an exact product
+
+
+def fine_strip(n):
+    """Second differences B of a strip held at its first end: K = BᵀB is known by its rounded entries only."""
+    one = np.ones(n)
+    B = sp.diags([one, -2 * one[1:], one[2:]], [0, -1, -2], format="csr") * np.pi
+    return sp.csc_matrix(B.T @ B), lambda x: B.T @ (B @ x)
+
+
+@pytest.mark.parametrize("solver", available_solvers())
+def test_solutions_are_refined_with_an_exact_product(solver):
+    K, product = fine_strip(3000)
+    x = np.arange(3000.0) ** 2
+    x = np.column_stack([x, np.sqrt(x)])
+    rough = factorize(K, solver=solver).solve(product(x))
+    refined = factorize(K, solver=solver, product=product).solve(product(x))
+    assert np.linalg.norm(rough - x) > 1e-8 * np.linalg.norm(x)
+    np.testing.assert_allclose(refined, x, rtol=1e-11, atol=1e-11 * x.max())
+
+
+def test_a_singular_matrix_is_refused_with_a_product_too():
+    B = sp.diags([1.0, -2.0, 1.0], [0, 1, 2], shape=(2998, 3000), format="csr") * np.pi  # nothing holds it
+    with pytest.raises(SolverError, match="singular"):
+        factorize(sp.csc_matrix(B.T @ B), product=lambda x: B.T @ (B @ x))
+
+
 # ---- quadratic_modes
 
 
@@ -485,6 +512,16 @@ def test_quadratic_modes_equal_the_dense_ones(joints, kind):
     np.testing.assert_allclose(given, values, rtol=1e-9)
 
 
+@pytest.mark.parametrize("speed", [1e-9, 1e9])
+def test_quadratic_modes_in_any_unit_of_time(speed):
+    K, M = held_truss(160)
+    spin = sp.kron(sp.diags(M.diagonal()[::3]), [[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+    C, K = speed * 1e-3 * np.sqrt(smallest_modes(K, M, 1)[0][0]) * spin, speed**2 * K
+    values, vectors = quadratic_modes(M, C, K, 8)
+    residual = M @ vectors * values**2 + C @ vectors * values + K @ vectors
+    assert abs(residual).max() < 1e-11 * abs(K @ vectors).max()
+
+
 @pytest.mark.parametrize("joints", [20, 160])
 def test_undamped_quadratic_modes_are_the_square_roots(joints):
     K, M = held_truss(joints)
@@ -503,6 +540,15 @@ def test_diverging_motions_are_reported(joints):
     real = values[values.imag == 0].real
     np.testing.assert_allclose(np.sort(real), np.sort(np.concatenate((rates, -rates))), rtol=1e-6)
     np.testing.assert_allclose(np.sort(values[values.imag > 0].imag), np.sqrt(lowest[3:] - shift), rtol=1e-6)
+
+
+@pytest.mark.parametrize("joints", [20, 160])
+def test_of_a_growing_and_a_decaying_motion_the_growing_one_is_kept(joints):
+    K, M = held_truss(joints)
+    lowest, _ = smallest_modes(K, M, 2)
+    values, _ = quadratic_modes(M, 0 * K, K - (0.9 * lowest[0] + 0.1 * lowest[1]) * M, 1)
+    assert values[0].real > 0
+    assert values[0].imag == 0
 
 
 def test_one_oscillator():

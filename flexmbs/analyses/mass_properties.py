@@ -12,6 +12,7 @@ from flexmbs.analyses.statics import as_elements
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.rigid import rigid_motions
 from flexmbs.mesh.mesh import Mesh
+from flexmbs.nullspace.readonly import frozen
 
 Array = NDArray[np.float64]
 
@@ -24,6 +25,10 @@ class MassProperties:
     center: Array
     inertia: Array
     inertia_origin: Array
+
+    def __post_init__(self) -> None:
+        for array in (self.center, self.inertia, self.inertia_origin):
+            frozen(array)
 
     @property
     def principal(self) -> tuple[Array, Array]:

@@ -11,16 +11,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes, vibrations
-from flexmbs.analyses.statics import StaticResult, as_elements, statics
+from flexmbs.analyses.statics import StaticResult, as_elements, reduced_product, statics
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
+from flexmbs.fem.assembly import exact_product
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
 from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
-from flexmbs.linalg import factorize, quadratic_modes, smallest_modes
+from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
+from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -49,6 +51,10 @@ class Modes:
     rigid: NDArray[np.bool_]
     eigenvalues: NDArray[np.complex128]
     effective_mass: Array
+
+    def __post_init__(self) -> None:
+        for array in (self.frequencies, self.damping, self.shapes, self.rigid, self.eigenvalues, self.effective_mass):
+            frozen(array)
 
     def __len__(self) -> int:
         return len(self.frequencies)
@@ -163,7 +169,10 @@ def modes(
     if wanted <= 0:
         return _result(elements, np.zeros(count, dtype=complex), known[:, :count], np.ones(count, dtype=bool))
     try:
-        values, vectors = smallest_modes(reduced_k, reduced_m, wanted, rigid=loose, border=border)
+        product = reduced_product(projection, exact_product(elements, blocks))
+        values, vectors = smallest_modes(
+            reduced_k, reduced_m, wanted, rigid=loose, border=border, stiffness_operator=product
+        )
     except SolverError as error:
         if prestress is not None:
             raise AnalysisError(_buckled(elements)) from error
@@ -191,16 +200,8 @@ def _spinning(elements: Elements, held: Supports, blocks: Any, mass: Any, spin: 
         projection = projection @ Projection.constraints(held.border @ projection.matrix)
     gyroscopic = elements.assemble(elements.gyroscopic(spin))
     m, c, k = (projection.project(a) for a in (mass, gyroscopic, elements.assemble(blocks)))
-    # in a unit of time near the first period λ is near 1, and (x, λx) has halves of one size: else x drowns in rounding
-    try:
-        factor = factorize(k)
-    except SolverError:  # spin softening beyond the stiffness: diverging motions, which have modes too
-        factor = factorize(k, definite=False)
-    push = m @ np.random.default_rng(7).standard_normal(m.shape[0])
-    x = factor.solve(push)
-    unit = float(np.sqrt(abs(x @ push) / (x @ (m @ x))))
-    eigenvalues, vectors = quadratic_modes(unit**2 * m, unit * c, k, count, factor=factor)
-    eigenvalues, vectors = unit * eigenvalues, unit * vectors
+    product = reduced_product(projection, exact_product(elements, blocks))
+    eigenvalues, vectors = quadratic_modes(m, c, k, count, stiffness_operator=product)
     order = np.argsort(np.abs(eigenvalues.imag), kind="stable")
     shapes = projection.expand_rates(vectors[:, order])
     return _result(elements, eigenvalues[order], shapes, np.zeros(count, dtype=bool))

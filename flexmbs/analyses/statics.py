@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexmbs.analyses.equilibrium import Equilibrium, equilibrium
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
+from flexmbs.fem.assembly import exact_product
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
 from flexmbs.fem.rigid import described, free_motions, piecewise_rigid_motions, rigid_motions
@@ -20,9 +21,12 @@ from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
 from flexmbs.linalg import BorderedFactor, factorize
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh, Which
+from flexmbs.nullspace.readonly import frozen
+from flexmbs.projection import Projection
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
+Product = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +34,8 @@ class StaticResult:
     """Static response of a part.
 
     ``displacement`` (nodes, coordinates per node); ``reactions`` of the same shape are the forces of the supports on
-    the part, zero at free nodes up to rounding. ``stable`` is False where spin softening or prestress exceeds the
+    the part, zero at free nodes up to rounding. Springs to ground belong to the part: what they carry is no reaction,
+    and their energy is part of ``strain_energy``. ``stable`` is False where spin softening or prestress exceeds the
     stiffness in some direction: the equilibrium found is then not one at which a real part stays.
     """
 
@@ -39,6 +44,10 @@ class StaticResult:
     reactions: Array
     strain_energy: float
     stable: bool = True
+
+    def __post_init__(self) -> None:
+        frozen(self.displacement)
+        frozen(self.reactions)
 
     @cached_property
     def stress(self) -> TensorField | SectionForces:
@@ -124,40 +133,45 @@ def statics(
     if prestress is not None:
         blocks = blocks + elements.geometric_stiffness(getattr(prestress, "stress", prestress))
     full = elements.assemble(blocks)
-    reduced, right = held.projection.project_system(full, load_vector)
-    y, stable = _solve(elements, held, reduced, right, follows=blocks.inertia is not None or bool(blocks.geometric))
+    product = exact_product(elements, blocks)
+    forces: Product = product or (lambda x: full @ x)
+    reduced = held.projection.project(full)
+    right = held.projection.project(load_vector - forces(held.projection.offset))
+    follows = blocks.inertia is not None or bool(blocks.geometric)
+    y, stable = _solve(elements, held, reduced, right, follows, reduced_product(held.projection, product))
     d = held.projection.expand(y)
     shape = (elements.mesh.n_nodes, elements.dofs_per_node)
-    residual = full @ d - load_vector
-    energy = _strain_energy(elements, blocks, full, d)
-    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), energy, stable)
+    residual = forces(d) - load_vector
+    energy = 0.5 * d @ (elements.assemble(elements.stiffness()) @ d if follows else forces(d))
+    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), float(energy), stable)
 
 
-def _solve(elements: Elements, held: Supports, stiffness: Any, load: Array, follows: bool) -> tuple[Array, bool]:
+def _solve(
+    elements: Elements, held: Supports, stiffness: Any, load: Array, follows: bool, product: Product | None
+) -> tuple[Array, bool]:
     """Free coordinates, and whether the equilibrium is stable (the stiffness positive definite)."""
     border = held.reduced_border
     if not len(load):
         return np.zeros(0), True  # every coordinate is prescribed
     try:
         if border is None:
-            return factorize(stiffness).solve(load), True
+            return factorize(stiffness, product=product).solve(load), True
         motions = held.projection.matrix.T @ piecewise_rigid_motions(elements)
-        return BorderedFactor(stiffness, border[0], rigid_modes=motions).solve(load, border[1])[0], True
+        factor = BorderedFactor(stiffness, border[0], rigid_modes=motions, product=product)
+        return factor.solve(load, border[1])[0], True
     except SolverError as error:
         if follows and border is None:
             # Spin softening or compression beyond the first critical value: there is an equilibrium, an unstable one.
-            return factorize(stiffness, definite=False).solve(load), False
+            return factorize(stiffness, definite=False, product=product).solve(load), False
         raise AnalysisError(
             f"{elements.mesh.name}: no equilibrium was found ({error}). Is some of it a mechanism (bars in line, loose "
             "pieces), or does a load that follows the deformation (Centrifugal, prestress) exceed its stiffness?"
         ) from error
 
 
-def _strain_energy(elements: Elements, blocks: Any, full: Any, d: Array) -> float:
-    """½ dᵀKd of the elastic stiffness alone."""
-    if blocks.inertia is None and not blocks.geometric:
-        return float(0.5 * d @ (full @ d))
-    return float(0.5 * d @ (elements.assemble(elements.stiffness()) @ d))
+def reduced_product(projection: Projection, product: Product | None) -> Product | None:
+    """y ↦ Aᵀ K A y from x ↦ K x."""
+    return None if product is None else lambda y: projection.project_columns(product(projection.expand_rates(y)))
 
 
 def as_loads(loads: Any) -> list[Load]:

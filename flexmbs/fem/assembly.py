@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +12,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.fem.beam import Beam
 from flexmbs.fem.block import ScalarBlock
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.pattern import scatter
+from flexmbs.nullspace.readonly import frozen
 
 if TYPE_CHECKING:
     from flexmbs.fem.elements import Elements
@@ -105,6 +109,29 @@ class Assembler:
         return total
 
 
+def exact_product(elements: Elements, blocks: Blocks) -> Callable[[Array], Array] | None:
+    """x ↦ X x of assembled matrices X, for (n,) or (n, k): beams by their deformations; None where X itself is as good.
+
+    Solutions refined with it keep their digits in fine meshes of beams, where rounding in K alone costs all of them.
+    """
+    if not any(isinstance(b, Beam) for b in elements.blocks):
+        return None
+    d = elements.dofs_per_node
+    others = Assembler(elements).assemble(replace(blocks, stiffness=0.0))
+
+    def product(x: Array) -> Array:
+        columns = x.reshape(len(x), -1)
+        out = others @ columns
+        nodal = columns.reshape(elements.mesh.n_nodes, d, -1)
+        for block in elements.blocks:
+            forces = block.elastic_forces(nodal[block.cells].reshape(len(block.cells), block.size, -1))
+            dofs = (block.cells[:, :, None] * d + np.arange(d)).reshape(len(block.cells), -1)
+            np.add.at(out, dofs, blocks.stiffness * forces)
+        return np.asarray(out.reshape(x.shape))
+
+    return product
+
+
 def assembled_scalar_mass(elements: Elements) -> sp.csr_array | None:
     """M_φ (nodes, nodes) of all blocks, or None where an element has no such form."""
     if not all(isinstance(b, ScalarBlock) for b in elements.blocks):
@@ -113,7 +140,7 @@ def assembled_scalar_mass(elements: Elements) -> sp.csr_array | None:
     for k, block in enumerate(elements.blocks):
         assert isinstance(block, ScalarBlock)
         block.add_scalar_mass(elements.pattern, k, data)
-    return elements.pattern.scalar(data)
+    return frozen(elements.pattern.scalar(data))  # kept by the elements for every inertia term
 
 
 @njit(cache=True)

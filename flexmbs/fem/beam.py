@@ -195,6 +195,31 @@ class Beam(ElementBlock):
                 k += np.einsum("eq,eqm,eqn->emn", weight * modulus[:, None], strain, strain, optimize=True)
         return k
 
+    def elastic_forces(self, nodal: Array) -> Array:
+        """K d in body axes, (elements, 12, columns), from what the ends do beyond a rigid motion.
+
+        The entries of K grow as 1/L³, so that in fine meshes K d of a nearly rigid motion is all rounding.
+        """
+        turned = self.local_axes.transpose(0, 2, 1)
+        d = nodal.reshape(len(self.cells), 4, 3, -1)  # displacement and rotation, at both nodes
+        length = self.length[:, None]
+        chord = turned @ (d[:, 2] - d[:, 0]) / length[:, None]
+        first, second = turned @ d[:, 1], turned @ d[:, 3]
+        force, start, end = np.zeros_like(chord), np.zeros_like(chord), np.zeros_like(chord)
+        force[:, 0] = -self.axial[:, None] * chord[:, 0]
+        end[:, 0] = self.twist[:, None] * (second[:, 0] - first[:, 0]) / length
+        start[:, 0] = -end[:, 0]
+        planes = ((2, 1, 1.0, self.bending_z, self.phi_v), (1, 2, -1.0, self.bending_y, self.phi_w))
+        for axis, across, sign, bending, phi in planes:
+            # rotations of the ends against the chord: their difference bends, their sum shears
+            a, b = first[:, axis] - sign * chord[:, across], second[:, axis] - sign * chord[:, across]
+            shear = 3 / (1 + phi[:, None]) * (a + b)
+            start[:, axis] = bending[:, None] / length * (shear + (a - b))
+            end[:, axis] = bending[:, None] / length * (shear - (a - b))
+            force[:, across] = sign * (start[:, axis] + end[:, axis]) / length
+        parts = [self.local_axes @ part for part in (force, start, -force, end)]
+        return np.concatenate(parts, axis=1)
+
     @property
     def _moduli(self) -> tuple[Array | None, ...]:
         return self.axial, self.shear_y, self.shear_z, self.twist, self.bending_y, self.bending_z

@@ -55,6 +55,10 @@ class ElementBlock(ABC):
     def stiffness(self) -> Array:
         """Elastic stiffness K, (elements, size, size)."""
 
+    def elastic_forces(self, nodal: Array) -> Array:
+        """K d in body axes, (elements, size, columns), of the nodal coordinates of each element's nodes."""
+        return np.asarray(self.to_body(self.stiffness()) @ nodal)
+
     @abstractmethod
     def geometric(self, stress: Array) -> Array:
         """Geometric stiffness K_g(σ) of a stress state as ``stress_state`` returns it, (elements, size, size)."""

@@ -75,6 +75,8 @@ class Elements:
         self.mesh, self.material, self.section, self.plane = mesh, material, section, plane
         dimension = mesh.dimension
         self.formulation = _formulation(formulation, dimension)
+        shaped = isinstance(thickness, Mapping) or bool(np.any(np.asarray(thickness) != 1.0))
+        _require_meaning(dimension, section is not None, up is not None, shaped, plane)
         if dimension == 2 and np.ptp(mesh.points[:, 2]) > 1e-9 * mesh.size:
             raise MeshError(
                 f"{mesh.name}: this is a surface in space ({', '.join(b.type for b in mesh.cells)}), which makes no "
@@ -344,6 +346,17 @@ class Elements:
                 f"the sets given are {', '.join(map(repr, given))}."
             )
         return list(given.values()), number
+
+
+def _require_meaning(dimension: int, section: bool, up: bool, thickness: bool, plane: str) -> None:
+    """Refuse options that the cells of a mesh cannot have: ignored, they would hide a mistake."""
+    if plane not in ("stress", "strain"):
+        raise MaterialError(f'plane must be "stress" or "strain", not {plane!r}.')
+    kind = {0: "points", 1: "lines", 2: "plane cells", 3: "solid cells"}[dimension]
+    for label, given, right in (("section", section, 1), ("up", up, 1), ("thickness", thickness, 2)):
+        if given and dimension != right:
+            owner = "line" if right == 1 else "plane"
+            raise FlexmbsError(f"{label}= belongs to {owner} meshes; this one is made of {kind}. Leave it out.")
 
 
 def _formulation(given: str | None, dimension: int) -> str:

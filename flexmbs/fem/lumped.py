@@ -23,6 +23,11 @@ for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     _CROSS[_i, _j, _k], _CROSS[_j, _i, _k] = 1.0, -1.0
 
 
+def is_symmetric(matrix: Array) -> bool:
+    """Whether a matrix is symmetric, to rounding of its own entries however small."""
+    return bool(np.abs(matrix - matrix.T).max() <= 1e-9 * np.abs(matrix).max())
+
+
 @dataclass(frozen=True)
 class LumpedMass:
     """A mass on the nodes of a set, shared among them by area (equally where the set is no surface).
@@ -39,7 +44,7 @@ class LumpedMass:
             raise MaterialError(f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}.")
         if self.inertia is not None:
             tensor = np.asarray(self.inertia, dtype=float)
-            if tensor.shape != (3, 3) or not np.allclose(tensor, tensor.T):
+            if tensor.shape != (3, 3) or not is_symmetric(tensor):
                 raise MaterialError(f"lumped mass on {self.nodes!r}: inertia must be a symmetric (3, 3) matrix.")
             second = 0.5 * np.trace(tensor) * np.eye(3) - tensor
             if np.linalg.eigvalsh(second)[0] < -1e-9 * np.abs(tensor).max():
@@ -76,7 +81,7 @@ class GroundSpring:
                 f"ground spring on {self.nodes!r}: stiffness must be finite numbers, not {self.stiffness!r}; "
                 "hold the nodes with fixed= where they are rigidly held."
             )
-        if given.shape != (d, d) or not np.allclose(given, given.T):
+        if given.shape != (d, d) or not is_symmetric(given):
             raise MaterialError(
                 f"ground spring on {self.nodes!r}: stiffness must be one number, {d} numbers or a symmetric "
                 f"({d}, {d}) matrix, not of shape {np.shape(self.stiffness)}."
@@ -100,7 +105,7 @@ class _Springs:
         return np.zeros_like(self.matrices)
 
     def stress_state(self, displacement: Array) -> Array:
-        """Spring forces have their own place in the reactions; here nothing."""
+        """Nothing: a point has no stress."""
         return np.zeros((len(self.matrices), 1, 0))
 
 

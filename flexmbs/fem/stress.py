@@ -14,6 +14,7 @@ from flexmbs.fem.block import ElementBlock
 from flexmbs.fem.continuum import Continuum
 from flexmbs.fem.elements import Elements
 from flexmbs.materials import VOIGT_INDEX
+from flexmbs.nullspace.readonly import frozen
 
 Array = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ class TensorField:
                 at_nodes = np.einsum("aq,eqc->eac", block.extrapolation(), values)
                 np.add.at(total, block.cells.ravel(), at_nodes.reshape(-1, 6))
                 np.add.at(count, block.cells.ravel(), 1.0)
-        return total / np.maximum(count, 1.0)[:, None]
+        return np.asarray(frozen(total / np.maximum(count, 1.0)[:, None]))
 
     @property
     def von_mises(self) -> Array:
@@ -105,7 +106,8 @@ class SectionForces:
 
 def stress(elements: Elements, displacement: Array) -> TensorField | SectionForces:
     """Stress under nodal displacements (nodes, dofs); section forces for bars and beams."""
-    arrays = tuple(b.stress_state(np.ascontiguousarray(displacement)) for b in elements.blocks)
+    displacement = np.array(displacement, dtype=float, order="C")  # results are read-only, which kernels need not know
+    arrays = tuple(frozen(b.stress_state(displacement)) for b in elements.blocks)
     if elements.mesh.dimension == 1:
         return SectionForces(elements, arrays)
     return TensorField(elements, arrays, "stress")
@@ -113,12 +115,13 @@ def stress(elements: Elements, displacement: Array) -> TensorField | SectionForc
 
 def strain(elements: Elements, displacement: Array) -> TensorField:
     """Strain under nodal displacements of solid or plane elements, all six components."""
+    displacement = np.array(displacement, dtype=float, order="C")
     arrays = []
     for block in elements.blocks:
         if isinstance(block, Continuum):
-            arrays.append(block.full_strain(np.ascontiguousarray(displacement)))
+            arrays.append(frozen(block.full_strain(displacement)))
         else:
-            arrays.append(np.zeros((len(block.cells), 1, 6)))
+            arrays.append(frozen(np.zeros((len(block.cells), 1, 6))))
     if elements.mesh.dimension < 2:
         raise AnalysisError("strain fields exist for solid and plane meshes; for lines ask for the section forces.")
     return TensorField(elements, tuple(arrays), "strain")

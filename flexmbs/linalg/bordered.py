@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,20 @@ class BorderedFactor:
     B is m × n with few rows. K may be singular if B holds what K leaves free: then either name the coordinates to
     ground (`grounded`: enough of them to stop every free motion), or give the motions that may be free (`rigid_modes`,
     n × r) and they are chosen. The ground springs k are taken out again exactly by bordering with them,
-    K x = (K + E k Eᵀ) x − E s with s = k Eᵀx. Redundant rows of B are allowed: λ is then the least one.
+    K x = (K + E k Eᵀ) x − E s with s = k Eᵀx. Redundant rows of B are allowed: λ is then the least one. `solver` and
+    `product` as in `factorize`.
     """
 
     @one_blas_thread
     def __init__(
-        self, K: Any, B: Any, grounded: Any = None, *, rigid_modes: Array | None = None, solver: str | None = None
+        self,
+        K: Any,
+        B: Any,
+        grounded: Any = None,
+        *,
+        rigid_modes: Array | None = None,
+        solver: str | None = None,
+        product: Callable[[Array], Array] | None = None,
     ) -> None:
         K = as_symmetric("K", K)
         n = K.shape[0]
@@ -39,7 +48,9 @@ class BorderedFactor:
             raise SolverError(f"grounded coordinates must lie in 0 … {n - 1}; found {ground[0]} … {ground[-1]}")
         k = float(abs(K.diagonal()).max())
         springs = sp.csr_array((np.ones(len(ground)), (np.arange(len(ground)), ground)), shape=(len(ground), n))
-        self.factor = factorize(K + k * (springs.T @ springs) if len(ground) else K, solver=solver)
+        if len(ground):
+            K, product = K + k * (springs.T @ springs), _grounded(product, springs, k)
+        self.factor = factorize(K, solver=solver, product=product)
         self.shape = (n + B.shape[0], n + B.shape[0])
         self.grounded = ground
         self._all_rows = B
@@ -97,6 +108,10 @@ class BorderedFactor:
                 f"row {int(np.argmax(miss))} of B is missed by {miss.max():.3g}: it repeats other rows, "
                 "but its right-hand side contradicts theirs"
             )
+
+
+def _grounded(product: Callable[[Array], Array] | None, springs: Any, k: float) -> Callable[[Array], Array] | None:
+    return None if product is None else lambda x: product(x) + k * (springs.T @ (springs @ x))
 
 
 def as_border(border: Any, n: int) -> sp.csr_matrix:

@@ -33,12 +33,14 @@ def smallest_modes(
     rigid: bool = False,
     border: Any = None,
     mass_operator: Product | None = None,
+    stiffness_operator: Product | None = None,
     solver: str | None = None,
 ) -> tuple[Array, Array]:
     """Lowest `count` eigenvalues λ (ascending) and M-orthonormal vectors (n, count) of K x = λ M x.
 
     K is symmetric positive definite, or semidefinite with `rigid=True` (a free body); M may be semidefinite. `border`
-    is B of the constraints B x = 0. `mass_operator(x)` gives M x faster than the matrix; `solver` as in `factorize`.
+    is B of the constraints B x = 0. `mass_operator(x)` gives M x faster than the matrix, `stiffness_operator(x)` gives
+    K x more exactly than its rounded entries; `solver` as in `factorize`.
     """
     K = as_symmetric("K", K)
     n = K.shape[0]
@@ -53,11 +55,12 @@ def smallest_modes(
     if n <= DENSE or _space(count, BLOCK) > n:
         return _dense(K, M, count, shift, B)
     shifted = sp.csc_matrix(K - shift * M) if rigid else K
-    if B is None:
-        solve: Product = factorize(shifted, solver=solver).solve
-    else:
-        solve = BorderedFactor(shifted, B, solver=solver).project
     mass = mass_operator or mass_product(M)
+    exact = None if stiffness_operator is None else lambda x: stiffness_operator(x) - shift * mass(x)
+    if B is None:
+        solve: Product = factorize(shifted, solver=solver, product=exact).solve
+    else:
+        solve = BorderedFactor(shifted, B, solver=solver, product=exact).project
     block = BLOCK
     while True:
         try:
@@ -71,6 +74,8 @@ def smallest_modes(
         if _space(count, block) > n:
             return _dense(K, M, count, shift, B)
     values = shift + 1.0 / theta
+    if stiffness_operator is not None:  # Rayleigh's quotient, where the shift would hide the lowest
+        values = np.einsum("ik,ik->k", vectors, stiffness_operator(vectors))
     _check(K, M, B, values, vectors, shift)
     return values, vectors
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import SolverError
 from flexmbs.linalg.checks import as_square, as_symmetric
-from flexmbs.linalg.factor import Factor, factorize
+from flexmbs.linalg.factor import Factor, Solve, factorize
 from flexmbs.linalg.modes import mass_product
 from flexmbs.linalg.threads import one_blas_thread
 
@@ -21,11 +21,14 @@ DENSE = 60  # up to this many unknowns all eigenvalues are computed densely
 
 
 @one_blas_thread
-def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None = None) -> tuple[Complex, Complex]:
+def quadratic_modes(
+    M: Any, C: Any, K: Any, count: int, *, factor: Factor | None = None, stiffness_operator: Solve | None = None
+) -> tuple[Complex, Complex]:
     """Eigenvalues λ of (λ²M + λC + K) x = 0 with Im λ ≥ 0, the `count` smallest in size, and their vectors.
 
     C is any damping and gyroscopic matrix. Real λ (overdamped or diverging motions) count one each, complex pairs
-    count once. Vectors (n, count) have xᴴMx = 1. K may be indefinite but not singular; `factor` is its factor if known.
+    count once. Vectors (n, count) have xᴴMx = 1. K may be indefinite but not singular; `factor` is its factor if known;
+    `stiffness_operator(x)` gives K x more exactly than its rounded entries.
     """
     K = as_symmetric("K", K) if factor is None else as_square("K", K)
     n = K.shape[0]
@@ -35,13 +38,17 @@ def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None
     if n <= DENSE or 5 * count + 30 > n:
         values, vectors = _dense(M, C, K)
     else:
-        values, vectors = _sparse(M, C, K, 2 * count + 2, factor or _factor(K))
+        factor = factor or _factor(K, stiffness_operator)
+        unit = _unit(M, factor)
+        values, vectors = _sparse(unit**2 * M, unit * C, 2 * count + 2, factor)
+        values = unit * values
     size = np.abs(values)
     # a pair of which rounding made two nearly real numbers is kept; its mirror image is not
     upper = values.imag >= -1e-9 * size
     values, vectors = values[upper], vectors[:, upper]
     values = np.where(abs(values.imag) <= 1e-9 * abs(values), values.real, values)
-    pick = np.lexsort((values.real, np.round(np.log(abs(values) + 1e-300), 9)))[:count]
+    # of two equal in size, one growing and one decaying, the growing one must not be cut off
+    pick = np.lexsort((-values.real, np.round(np.log(abs(values) + 1e-300), 9)))[:count]
     if len(pick) < count:
         raise SolverError(f"{count} modes were asked for, but only {len(pick)} finite ones exist: M is singular")
     values, vectors = values[pick], vectors[:, pick]
@@ -52,16 +59,27 @@ def quadratic_modes(M: Any, C: Any, K: Any, count: int, *, factor: Factor | None
     return values, vectors
 
 
-def _factor(K: Any) -> Factor:
+def _factor(K: Any, product: Solve | None) -> Factor:
     try:
-        return factorize(K)
+        return factorize(K, product=product)
     except SolverError:
-        return factorize(K, definite=False)
+        return factorize(K, definite=False, product=product)
 
 
-def _sparse(M: Any, C: Any, K: Any, wanted: int, factor: Factor) -> tuple[Complex, Complex]:
+def _unit(M: Any, factor: Factor) -> float:
+    """A frequency near the lowest one; in this unit λ is near 1, and (x, λx) has halves of one size.
+
+    In others x drowns in the rounding of λx, or the reverse.
+    """
+    push = M @ np.random.default_rng(7).standard_normal(M.shape[0])
+    x = factor.solve(push)
+    weight = float(x @ (M @ x))
+    return float(np.sqrt(abs(x @ push) / weight)) if weight > 0 else 1.0
+
+
+def _sparse(M: Any, C: Any, wanted: int, factor: Factor) -> tuple[Complex, Complex]:
     """Largest 1/λ of (1/λ) z = [−K⁻¹C, −K⁻¹M; I, 0] z with z = (x, λx)."""
-    n = K.shape[0]
+    n = M.shape[0]
     mass, damping = mass_product(M), C.tocsr()
 
     def apply(z: NDArray[np.float64]) -> NDArray[np.float64]:

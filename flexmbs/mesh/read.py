@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flexmbs.errors import MeshError
+from flexmbs.errors import MeshError, MeshWarning
 from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.formats import abaqus, gmsh, nastran, through_meshio, unv, vtk_legacy, vtk_xml
 from flexmbs.mesh.formats.contents import FileContents
@@ -33,10 +33,6 @@ OWN: dict[str, Callable[[Path], FileContents]] = {
 
 UPRIGHT = (".med", ".vtk", *vtk_xml.READERS, ".xdmf", ".xmf")
 """Formats that count the nodes of some cells the other way round."""
-
-
-class MeshWarning(UserWarning):
-    """A mesh can be used, but looks like a mistake."""
 
 
 def read(path: str | PathLike[str], *, scale: float = 1.0, dimension: int | None = None) -> MeshData:
@@ -64,13 +60,13 @@ def _check_file(path: Path) -> None:
 
 def _contents(path: Path) -> FileContents:
     suffix = path.suffix.lower()
-    through = through_meshio.extensions()
     if suffix == ".msh":
         return through_meshio.read(path, "ansys") if _head(path).startswith(b"(") else _guarded(gmsh.read, path)
     if suffix == ".dat" and re.search(rb"^\s*(VARIABLES|ZONE)\b", _head(path), re.M | re.I):
         return through_meshio.read(path, "tecplot")
     if suffix in OWN:
         return _guarded(OWN[suffix], path)
+    through = through_meshio.extensions()
     if suffix not in through:
         known = ", ".join(sorted({*through, *OWN}))
         raise MeshError(

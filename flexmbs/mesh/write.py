@@ -6,10 +6,10 @@ import warnings
 from os import PathLike
 from pathlib import Path
 
-from flexmbs.errors import MeshError
+from flexmbs.errors import MeshError, MeshWarning
 from flexmbs.mesh.data import MeshData
 from flexmbs.mesh.formats import abaqus_writer, gmsh_writer, through_meshio
-from flexmbs.mesh.read import MeshWarning, read
+from flexmbs.mesh.read import read
 
 OWN = {".msh": gmsh_writer.write, ".inp": abaqus_writer.write}
 

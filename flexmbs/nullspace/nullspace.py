@@ -71,6 +71,13 @@ class NullSpace:
         for x in (self.J, self.A, self.redundant):
             frozen(x)
 
+    def __repr__(self) -> str:
+        rows, columns = self.J.shape
+        return (
+            f"<NullSpace of a {rows} × {columns} Jacobian by {self.method}: rank {self.rank}, "
+            f"{len(self.redundant)} redundant rows>"
+        )
+
     def particular(self, b: ArrayLike, labels: Sequence[str] | None = None) -> FloatArray:
         """v0 with J v0 = −b: least norm ("qr", "svd") or zero in the independent coordinates ("partition").
 

@@ -37,7 +37,7 @@ def fixed(model: NodalModel, nodes: Nodes, components: Components | None, values
     numbers = ordered_numbers(model, nodes)
     which = component_numbers(model.dofs_per_node, components)
     if len(numbers) == 0:
-        raise ProjectionError(f"{described(nodes)} holds no nodes: check the selection")
+        raise ProjectionError(f"{described(nodes)} holds no nodes: check how it was made")
     given = np.asarray(values, dtype=float)
     shape = (len(numbers), len(which))
     if given.shape not in ((), (len(which),), shape):

@@ -62,6 +62,8 @@ def described(nodes: Nodes) -> str:
     if is_named(nodes):
         return "sets " + ", ".join(f'"{k}"' for k in np.asarray(nodes))
     numbers = np.atleast_1d(np.asarray(nodes))
+    if not len(numbers):
+        return "the selection given"
     shown = ", ".join(str(k) for k in numbers[:5])
     return f"nodes {shown}" + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
 
@@ -74,7 +76,7 @@ def node_numbers(model: NodalModel, nodes: Nodes) -> IntArray:
     else:
         numbers = np.unique(ordered_numbers(model, nodes))
     if len(numbers) == 0:
-        raise ProjectionError(f"{described(nodes)} holds no nodes: check the selection")
+        raise ProjectionError(f"{described(nodes)} holds no nodes: check how it was made")
     return numbers
 
 

@@ -353,3 +353,15 @@ def test_prestress_stiffens_a_pulled_beam() -> None:
     for prestress in (pulled, pulled.stress, (5000.0, 0, 0, 0, 0, 0)):
         found = fm.statics(mesh, STEEL, force, prestress=prestress, **options)
         assert found.displacement[-1, 1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_results_cannot_be_changed() -> None:
+    """A result scaled in place, to millimetres or megapascals, would spoil what is computed from it later."""
+    elements = fm.Elements(fm.Mesh.box((1.0, 0.2, 0.1), (2, 1, 1)), STEEL)
+    found = fm.statics(elements, loads=fm.Gravity(), fixed="x0")
+    modes, mass = fm.modes(elements, fixed="x0", count=2), fm.mass_properties(elements)
+    arrays = [found.displacement, found.reactions, found.stress.nodal, found.stress.arrays[0], found.strain.arrays[0]]
+    arrays += [modes.frequencies, modes.shapes, modes.rigid, modes.effective_mass, mass.center, mass.inertia]
+    assert elements.scalar_mass is not None
+    for array in (*arrays, elements.scalar_mass.data):
+        assert not array.flags.writeable

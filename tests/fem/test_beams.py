@@ -34,6 +34,15 @@ def cantilever(kind: LineKind, divisions: int, turn: np.ndarray | None = None) -
     return fm.Elements(mesh, STEEL, section=SECTION, formulation=kind.name, up=r @ [0.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("kind", BEAMS, ids=str)
+def test_forces_from_deformations_are_those_of_the_stiffness(kind: LineKind) -> None:
+    section = replace(fm.Section.rectangle(0.2, 0.3), shear=(KAPPA_Y, KAPPA_Z))
+    block = kind.elements(kind.frame(), section=section).blocks[0]
+    nodal = np.random.default_rng(7).normal(size=(len(block.cells), 12, 3))
+    expected = block.to_body(block.stiffness()) @ nodal
+    assert_allclose(block.elastic_forces(nodal), expected, atol=1e-13 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("divisions", [1, 2, 5])
 @pytest.mark.parametrize("kind", BEAMS, ids=str)
 def test_end_loads_are_exact_with_any_number_of_elements(kind: LineKind, divisions: int) -> None:

@@ -260,6 +260,7 @@ def test_bars_need_an_area_only() -> None:
         (lambda: fm.LumpedMass("x0", -1.0), "zero or more"),
         (lambda: fm.LumpedMass("x0", np.nan), "zero or more"),
         (lambda: fm.LumpedMass("x0", 1.0, np.ones(3)), "symmetric"),
+        (lambda: fm.LumpedMass("x0", 1.0, 1e-9 * np.array([[1.0, 0.5, 0], [0, 1, 0], [0, 0, 1]])), "symmetric"),
         (lambda: fm.LumpedMass("x0", 1.0, np.diag([1.0, 1.0, 3.0])), "no body has this inertia"),
         (lambda: fm.GroundSpring("x0", np.ones(4)).matrix(3), "3 numbers"),
         (lambda: fm.GroundSpring("x0", -1.0).matrix(3), "negative"),
@@ -270,6 +271,21 @@ def test_bars_need_an_area_only() -> None:
 def test_refused_attachments(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(fm.MaterialError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"section": fm.Section.circle(0.1)}, "section= belongs to line meshes; this one is made of solid cells"),
+        ({"up": (0, 0, 1)}, "up= belongs to line meshes"),
+        ({"thickness": 0.1}, "thickness= belongs to plane meshes"),
+        ({"thickness": {"all": 0.1}}, "thickness= belongs to plane meshes"),
+        ({"plane": "stretch"}, 'must be "stress" or "strain", not \'stretch\''),
+    ],
+)
+def test_options_of_other_elements_are_not_ignored(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(fm.FlexmbsError, match=message):
+        fm.Elements(fm.Mesh.box((1, 1, 1), 1), STEEL, **options)
 
 
 def test_attachments_on_unknown_sets_name_the_set() -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flexmbs.errors import MeshError
+from flexmbs.errors import MeshError, MeshWarning
 from flexmbs.mesh import Mesh
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.normalise import mesh_data
-from flexmbs.mesh.read import MeshWarning
 
 DATA = Path(__file__).parent / "data"
 FILES = sorted(
@@ -114,6 +113,20 @@ class TestSize:
         with pytest.warns(MeshWarning, match=advice) as caught:
             Mesh.read(DATA / "box41.msh", scale=scale)
         assert caught[0].filename == __file__
+
+
+def test_groups_that_gmsh_names_and_drops_are_warned_about(tmp_path: Path) -> None:
+    """Version 2.2 saved with all elements: Gmsh writes the names, and 0 for the group of every element."""
+    nodes = "".join(f"{k + 1} {x} {y} {z}\n" for k, (x, y, z) in enumerate(POINTS[:4]))
+    text = '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 "body"\n$EndPhysicalNames\n'
+    text += f"$Nodes\n4\n{nodes}$EndNodes\n$Elements\n1\n1 4 2 TAG 1 1 2 3 4\n$EndElements\n"
+    path = tmp_path / "all.msh"
+    path.write_text(text.replace("TAG", "0"))
+    with pytest.warns(MeshWarning, match="names the groups body, but no element") as caught:
+        assert Mesh.read(path).sets == ()
+    assert caught[0].filename == __file__
+    path.write_text(text.replace("TAG", "1"))
+    assert Mesh.read(path).sets == ("body",)
 
 
 class TestDamage:

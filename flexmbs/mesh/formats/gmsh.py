@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.errors import MeshError
+from flexmbs.errors import MeshError, MeshWarning
 from flexmbs.mesh.formats.contents import FileContents
 from flexmbs.mesh.formats.numbering import midside_order, positions
 
@@ -84,6 +84,13 @@ def read(path: Path) -> FileContents:
             raise file.error(f"has a {kind} that names node {nodes[found < 0][0]}, which is not in $Nodes")
         numbered.append((kind, found))
     members = {name: np.concatenate(parts) for name, parts in groups.items()}
+    if file.version == 2 and names and not members:
+        warnings.warn(
+            f"{path}: names the groups {', '.join(names.values())}, but no element belongs to any. Gmsh drops them "
+            'from files of version 2 saved with "save all elements" (Mesh.SaveAll): save without it, or as 4.1.',
+            MeshWarning,
+            stacklevel=6,
+        )
     return FileContents(points, numbered, cell_groups=members)
 
 

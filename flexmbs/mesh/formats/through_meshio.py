@@ -6,11 +6,11 @@ import contextlib
 import io
 import logging
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import meshio
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,14 +22,21 @@ from flexmbs.mesh.formats.tags import SET, groups_of
 
 log = logging.getLogger(__name__)
 
-# meshio reads these but lacks their dimension, and would stop at the first such block.
-for _kind in ("wedge15", "pyramid13"):
-    meshio._mesh.topological_dimension.setdefault(_kind, 3)
+
+@cache
+def _meshio() -> Any:
+    """The package itself, loaded when the first file needs it."""
+    import meshio
+
+    # meshio reads these but lacks their dimension, and would stop at the first such block.
+    for kind in ("wedge15", "pyramid13"):
+        meshio._mesh.topological_dimension.setdefault(kind, 3)
+    return meshio
 
 
 def extensions() -> dict[str, list[str]]:
     """Formats by file extension, as meshio has them."""
-    return dict(meshio.extension_to_filetypes)
+    return dict(_meshio().extension_to_filetypes)
 
 
 def read(path: Path, file_format: str) -> FileContents:
@@ -38,7 +45,7 @@ def read(path: Path, file_format: str) -> FileContents:
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
-            mesh = meshio._helpers.reader_map[file_format](str(path))
+            mesh = _meshio()._helpers.reader_map[file_format](str(path))
     except ImportError as error:
         raise MeshError(f"{path}: reading {file_format} files needs the package {error.name!r}; install it.") from error
     except (Exception, SystemExit) as error:
@@ -57,6 +64,7 @@ def write(path: Path, data: MeshData) -> None:
 
     Faces that are in sets are written as cells of their own, which readers take for the markers they are.
     """
+    meshio = _meshio()
     file_format = meshio.extension_to_filetypes[path.suffix.lower()][0]
     with_arrays = file_format in ("vtu", "vtk", "xdmf")
     marked = [*marked_cells(data), *(marked_faces(data) if with_arrays else [])]
@@ -88,7 +96,7 @@ def _members(marked: Marked, name: str) -> NDArray[np.int64]:
     return marked.inside[:, marked.names.index(name)].astype(np.int64)
 
 
-def _contents(mesh: meshio.Mesh) -> FileContents:
+def _contents(mesh: Any) -> FileContents:
     """Contents of a meshio mesh, with whatever meshio knows of groups."""
     points = np.array(mesh.points, dtype=float).reshape(len(mesh.points), -1 if len(mesh.points) else 3)
     points = np.pad(points, ((0, 0), (0, max(0, 3 - points.shape[1]))))
@@ -121,7 +129,7 @@ def _nodes(block: Any) -> Index:
     return np.asarray(block.data, dtype=np.int64).reshape(len(block.data), -1)
 
 
-def _families(mesh: meshio.Mesh, attribute: str, name: str) -> dict[int, list[str]] | None:
+def _families(mesh: Any, attribute: str, name: str) -> dict[int, list[str]] | None:
     """Group names by family number, as MED files have them."""
     found = getattr(mesh, attribute, None) if name == attribute else None
     return None if found is None else {int(k): [str(g) for g in v] for k, v in found.items()}
