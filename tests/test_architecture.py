@@ -134,6 +134,12 @@ def test_no_prints_and_no_exits() -> None:
     assert calls == []
 
 
+def test_test_files_have_names_of_their_own() -> None:
+    """pytest collects them by name, so that two of one name hide each other."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_files_can_be_read_at_a_sitting() -> None:
     assert [str(p) for p in FILES if p.stem in ("utils", "helpers", "misc")] == []
     assert {p.name: n for p in FILES if (n := len(p.read_text().splitlines())) >= 450} == {}
