@@ -39,7 +39,7 @@ DOORS = {
     "h5py": "flexmbs/mesh/formats/",
     "pyvista": "flexmbs/view/",
     "vtk": "flexmbs/view/",
-    "vtkmodules": "flexmbs/view/",
+    "vtkmodules": ("flexmbs/view/", "flexmbs/mesh/formats/vtk_xml.py"),  # pictures, and VTK's own files
     "matplotlib": "flexmbs/view/",
     "cvxopt": "flexmbs/linalg/",
     "threadpoolctl": "flexmbs/linalg/",
@@ -64,9 +64,18 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(path: Path) -> list[tuple[str, ast.stmt]]:
+def loaded_by_name(node: ast.AST) -> str:
+    """The module of a call import_module("name...")."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module" and node.args:
+        name = node.args[0]
+        start = name.values[0] if isinstance(name, ast.JoinedStr) else name
+        return str(start.value) if isinstance(start, ast.Constant) else ""
+    return ""
+
+
+def imports(path: Path) -> list[tuple[str, ast.stmt | ast.expr]]:
     """Absolute names of the modules that a file imports, with their statements."""
-    found: list[tuple[str, ast.stmt]] = []
+    found: list[tuple[str, ast.stmt | ast.expr]] = []
     for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Import):
             found += [(alias.name, node) for alias in node.names]
@@ -76,6 +85,8 @@ def imports(path: Path) -> list[tuple[str, ast.stmt]]:
                 found += [(f"flexmbs.{alias.name}", node) for alias in node.names]
             else:
                 found.append((str(node.module), node))
+        elif loaded_by_name(node):
+            found.append((loaded_by_name(node), node))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -198,4 +200,10 @@ def as_elements(model: Mesh | Elements, material: Material | Any, options: dict[
         return model
     if not isinstance(model, Mesh):
         raise AnalysisError(f"a Mesh or Elements is needed, not {type(model).__name__}.")
+    known = [*list(inspect.signature(Elements).parameters)[2:], "fixed", "loads", "prestress", "count", "spin"]
+    for name in options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
+            raise AnalysisError(f"there is no option {name!r}; {advice}")
     return Elements(model, material, **options)
