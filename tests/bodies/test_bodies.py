@@ -87,7 +87,7 @@ def test_shapes_take_an_initial_state():
 def cloud():
     """A lopsided body of eight masses."""
     rng = np.random.default_rng(7)
-    points, volumes = rng.normal(size=(8, 3)) + [0.5, -0.3, 0.8], rng.uniform(0.001, 0.002, 8)
+    points, volumes = rng.normal([0.5, -0.3, 0.8], 1.0, (8, 3)), rng.uniform(0.001, 0.002, 8)
     return points, volumes, summed(points, volumes)
 
 
