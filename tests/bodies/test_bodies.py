@@ -80,6 +80,39 @@ def test_shapes_take_an_initial_state():
     assert ball.initial[3] is None
 
 
+# ---- meshes
+
+STEEL = fm.Material(young=2e11, poisson=0.3, density=RHO)
+
+
+@pytest.mark.parametrize("material", [RHO, STEEL, {"all": STEEL}])
+def test_a_meshed_box_is_the_box(material):
+    """Turned and moved, so that its axes and its mass centre are not the body's."""
+    size, turn, center = (0.2, 0.4, 0.7), exp([0.3, -0.5, 0.4]), np.array([0.5, 0.1, -0.3])
+    mesh = fm.Mesh.box(size, (1, 2, 2), cell="tetra", origin=(-0.1, -0.2, -0.35)).transformed(turn, center)
+    if isinstance(material, dict):
+        mesh = mesh.with_cells("all", np.arange(mesh.n_cells))
+    m, _, j = fm.RigidBody.box("box", size, RHO).mass_parameters
+    about = turn @ j @ turn.T + m * (center @ center * np.eye(3) - np.outer(center, center))
+    same(fm.RigidBody.from_mesh("part", mesh, material), m, center, about)
+
+
+def test_a_meshed_beam_is_a_rod():
+    section = fm.Section.circle(0.02)
+    elements = fm.Elements(fm.Mesh.line((0, 0, 0), (0, 0.8, 0), 4), STEEL, section=section)
+    m, c, j = fm.RigidBody.from_mesh("rod", elements).mass_parameters
+    rod = fm.RigidBody.cylinder("rod", 0.01, 0.8, RHO, axis="y")
+    assert m == pytest.approx(rod.mass, rel=1e-12)
+    np.testing.assert_allclose(c, [0, 0.4, 0], rtol=0, atol=1e-12)
+    shift = m * 0.16 * np.diag([1, 0, 1])
+    np.testing.assert_allclose(j, rod.mass_parameters[2] + shift, rtol=1e-10, atol=1e-15)
+
+
+def test_meshed_bodies_take_an_initial_state():
+    body = fm.RigidBody.from_mesh("part", fm.Mesh.box((1, 1, 1), (1, 1, 1)), RHO, position=(1, 2, 3))
+    np.testing.assert_array_equal(body.initial[0], [1, 2, 3])
+
+
 # ---- inertia about points and axes
 
 
@@ -168,6 +201,7 @@ def test_bodies_cannot_be_changed():
 # ---- bad input
 
 NAN = float("nan")
+CUBE = fm.Mesh.box((1, 1, 1), (1, 1, 1))
 GOOD = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
 
 
@@ -202,6 +236,11 @@ GOOD = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
         (lambda: fm.RigidBody.cylinder("b", 1, 1, RHO, axis="w"), "axis must be"),
         (lambda: fm.RigidBody.sphere("b", -1, RHO), "b: radius must be"),
         (lambda: fm.RigidBody.sphere("b", 1, None), "b: density must be"),
+        (lambda: fm.RigidBody.from_mesh("b", "box.msh", RHO), "b: a Mesh or Elements is needed, not str"),
+        (lambda: fm.RigidBody.from_mesh("b", CUBE), "b: density must be a positive number, not None"),
+        (lambda: fm.RigidBody.from_mesh("b", CUBE, -1.0), "b: density must be a positive number"),
+        (lambda: fm.RigidBody.from_mesh("b", CUBE, fm.Material(1.0, 0.3, 0.0)), "b: mass must be a positive number"),
+        (lambda: fm.RigidBody.from_mesh("b", fm.Elements(CUBE, STEEL), STEEL), "have their material already"),
         (lambda: fm.PlanarBody("", 1.0), "needs a name"),
         (lambda: fm.PlanarBody("p", -1.0), "p: mass must be"),
         (lambda: fm.PlanarBody("p", 1.0, -1.0), "p: inertia must be a non-negative number"),
