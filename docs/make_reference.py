@@ -36,7 +36,7 @@ GROUPS = {
     "Mechanisms": ["System", "State", "Equations", "Solution"],
     "Analyses of mechanisms": [
         *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
-        *("Equilibrium", "SystemModes"),
+        *("Equilibrium", "SystemModes", "linearise", "LinearModel"),
     ],
     "Formulations": ["Maggi", "Multipliers", "UdwadiaKalaba", "Gauss", "GibbsAppell", "AugmentedLagrangian"],
     "Integrators": ["GeneralizedAlpha", "TangentSpaceODE", "Baumgarte", "Projected"],

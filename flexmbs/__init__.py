@@ -4,6 +4,7 @@ from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for th
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
+from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
@@ -102,6 +103,7 @@ __all__ = [
     "GroundSpring",
     "Harmonic",
     "JointFriction",
+    "LinearModel",
     "LumpedMass",
     "Maggi",
     "MassProperties",
@@ -161,6 +163,7 @@ __all__ = [
     "gear",
     "inverse_dynamics",
     "kinematics",
+    "linearise",
     "mass_properties",
     "modes",
     "null_space",

@@ -153,6 +153,12 @@ class Result:
             return np.asarray(self.motion(at.body).rotation @ at.axes)
         return self.motion(at).rotation
 
+    def transform(self, at: Frame | Body) -> Array:
+        """Homogeneous transforms (time, 4, 4) from the axes of a frame (or body) to global ones."""
+        out = np.zeros((len(self.t), 4, 4))
+        out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = self.rotation(at), self.position(at), 1.0
+        return out
+
     def angular_velocity(self, body: Body) -> Array:
         """Angular velocity in global axes, (time, 3)."""
         return self.motion(body).spin

@@ -102,7 +102,9 @@ def tangent(vector, out):
         first, second = 0.5 - angle2 / 24.0, 1.0 / 6.0 - angle2 / 120.0
     else:
         angle = np.sqrt(angle2)
-        first, second = (1.0 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
+        # 1 - cos θ as 2 sin²(θ/2), which loses no digits to the difference
+        half = np.sin(angle / 2) / angle
+        first, second = 2.0 * half * half, (angle - np.sin(angle)) / (angle2 * angle)
     out[0, 0] = 1.0 + second * (x * x - angle2)
     out[1, 1] = 1.0 + second * (y * y - angle2)
     out[2, 2] = 1.0 + second * (z * z - angle2)

@@ -79,9 +79,9 @@ def equilibrium(system: System) -> Equilibrium:
     size = system.walked[1]
     force, multipliers = np.inf, np.zeros(len(system.rows))
     for _ in range(ITERATIONS):
-        multipliers = _multipliers(system, q, angles)
+        multipliers = multipliers_at_rest(system, 0.0, q, angles)
         here = linearised(system, 0.0, q, still, still, multipliers, angles)
-        basis = _free(system, here)
+        basis = motions_left_free(system, here)
         push = basis.T @ here.residual
         force = float(np.abs(push).max(initial=0.0))
         if force <= TOLERANCE * max(1.0, _strongest(system, multipliers)):
@@ -93,7 +93,7 @@ def equilibrium(system: System) -> Equilibrium:
             f"no equilibrium was found in {ITERATIONS} steps (a generalized force of {force:.3g} is left). Is there "
             "one? Nothing may push a free motion for ever; start nearer to it with start= or position=."
         )
-    basis = _free(system, here)
+    basis = motions_left_free(system, here)
     values = _stiffnesses(basis, here)
     sharing = least_multipliers(system, [(0.0, q, still, angles)], multipliers[None])
     return Equilibrium(
@@ -110,10 +110,9 @@ def vibrations(system: System, about: Equilibrium | State | None = None) -> Syst
     state = about if isinstance(about, State) else State(0.0, about.q[0], about.v[0], about.angles[0])
     if np.abs(state.v).max(initial=0.0) > 0:
         raise AnalysisError("modes: the state must be at rest; modes about a steady motion are not computed here.")
-    here = linearised(
-        system, state.t, state.q, state.v, state.v, _multipliers(system, state.q, state.angles), state.angles
-    )
-    basis = _free(system, here)
+    multipliers = multipliers_at_rest(system, state.t, state.q, state.angles)
+    here = linearised(system, state.t, state.q, state.v, state.v, multipliers, state.angles)
+    basis = motions_left_free(system, here)
     n = basis.shape[1]
     if n == 0:
         raise AnalysisError("modes: the joints and drives leave nothing free to vibrate.")
@@ -127,16 +126,16 @@ def vibrations(system: System, about: Equilibrium | State | None = None) -> Syst
     return SystemModes(system, values, np.ascontiguousarray((basis @ (vectors / weight)).T))
 
 
-def _multipliers(system: System, q: Array, angles: Array) -> Array:
+def multipliers_at_rest(system: System, t: float, q: Array, angles: Array) -> Array:
     """Multipliers that balance the forces at rest as far as they can: least squares of f + Jᵀλ."""
-    equations = system.equations(0.0, q, np.zeros(system.n_v), angles)
+    equations = system.equations(t, q, np.zeros(system.n_v), angles)
     if not equations.rows:
         return np.zeros(0)
     scale = 1.0 / system.length_weights
     return np.asarray(np.linalg.lstsq(equations.dense().J.T * scale[:, None], -equations.f * scale, rcond=1e-10)[0])
 
 
-def _free(system: System, here: Linearised) -> Array:
+def motions_left_free(system: System, here: Linearised) -> Array:
     """Basis of the motions that the rows leave free, scaled by lengths."""
     if not len(here.jacobian):
         return np.diag(1.0 / system.length_weights)

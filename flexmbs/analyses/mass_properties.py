@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexmbs.analyses.statics import as_elements
 from flexmbs.fem.elements import Elements
-from flexmbs.fem.rigid import rigid_motions
+from flexmbs.fem.moments import mass_moments
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.nullspace.readonly import frozen
 
@@ -42,18 +42,6 @@ class MassProperties:
 def mass_properties(model: Mesh | Elements, material: Any = None, **options: Any) -> MassProperties:
     """Mass properties of a part: a Mesh with its material (and options as for Elements), or Elements."""
     elements = as_elements(model, material, options)
-    if elements.scalar_mass is not None:
-        x = elements.mesh.points
-        weighted = elements.scalar_mass @ np.column_stack([np.ones(len(x)), x])
-        mass, first = weighted[:, 0].sum(), weighted[:, 1:].sum(axis=0)
-        second = x.T @ weighted[:, 1:]
-        about_origin = np.trace(second) * np.eye(3) - second
-    else:  # beams: the kinetic energy of rigid motions, [m, -m c~; m c~, J]
-        motions = rigid_motions(elements)
-        matrix = motions.T @ (elements.assemble(elements.mass()) @ motions)
-        mass = matrix[0, 0]
-        first = np.array([matrix[5, 1], matrix[3, 2], matrix[4, 0]])
-        about_origin = matrix[3:, 3:]
-    center = first / mass if mass > 0 else np.zeros(3)
+    mass, center, about_origin = mass_moments(elements)
     inertia = about_origin - mass * (center @ center * np.eye(3) - np.outer(center, center))
-    return MassProperties(float(mass), center, (inertia + inertia.T) / 2, (about_origin + about_origin.T) / 2)
+    return MassProperties(mass, center, inertia, about_origin)

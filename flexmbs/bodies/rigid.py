@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import RIGID, Body, positive, vector
 from flexmbs.errors import ModelError
+from flexmbs.fem.elements import Elements
+from flexmbs.fem.moments import mass_moments
+from flexmbs.materials import Material
+from flexmbs.mesh.mesh import Mesh
 from flexmbs.rotations import as_pose_rotation, axis_vector, triad
 
 Array = NDArray[np.float64]
@@ -121,6 +126,26 @@ class RigidBody(Body):
         r = positive(radius, f"{name}: radius")
         mass = positive(density, f"{name}: density") * 4 / 3 * np.pi * r**3
         return cls(name, mass, np.full(3, 0.4 * mass * r * r), **initial)
+
+    @classmethod
+    def from_mesh(cls, name: str, mesh: Mesh | Elements, material: Any = None, **initial: Any) -> RigidBody:
+        """The rigid body that a mesh fills, in the axes and with the origin of the mesh.
+
+        ``material`` is a Material (or a mapping from cell sets) or just a density [kg/m³]. For beams and thick plane
+        parts give Elements, which have their sections, thickness and material.
+        """
+        if isinstance(mesh, Elements):
+            if material is not None:
+                raise ModelError(f"{name}: Elements have their material already; give the mesh to set another.")
+            elements = mesh
+        elif isinstance(mesh, Mesh):
+            if not isinstance(material, Material | Mapping):  # stiffness plays no part in a rigid body
+                material = Material(1.0, 0.0, positive(material, f"{name}: density"), name)
+            elements = Elements(mesh, material)
+        else:
+            raise ModelError(f"{name}: a Mesh or Elements is needed, not {type(mesh).__name__}.")
+        mass, center, inertia = mass_moments(elements)
+        return cls(name, mass, inertia, center, "origin", **initial)
 
 
 def _steiner(c: Array) -> Array:

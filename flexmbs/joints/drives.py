@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flexmbs.errors import ModelError
-from flexmbs.joints.joint import Measure, Row
+from flexmbs.joints.joint import Measure, Row, finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,7 @@ class Drive:
     motion: Any
 
     def __post_init__(self) -> None:
+        _named(self.name)
         _coordinate(self.name, self.coordinate)
 
     @property
@@ -35,7 +36,11 @@ class Coupling:
     value: Any = 0.0
 
     def __post_init__(self) -> None:
-        for _, coordinate in self.terms:
+        _named(self.name)
+        if not self.terms:
+            raise ModelError(f"{self.name}: a coupling needs at least one (factor, coordinate).")
+        for factor, coordinate in self.terms:
+            finite(factor, f"{self.name}: factor")
             _coordinate(self.name, coordinate)
 
     @property
@@ -46,7 +51,12 @@ class Coupling:
 
 def gear(name: str, driven: Measure, driver: Measure, ratio: float) -> Coupling:
     """driven = ratio · driver, between any two joint coordinates (a negative ratio reverses)."""
-    return Coupling(name, ((1.0, driven), (-float(ratio), driver)))
+    return Coupling(name, ((1.0, driven), (-finite(ratio, f"{name}: ratio"), driver)))
+
+
+def _named(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"a drive or coupling needs a name (a string), not {name!r}.")
 
 
 def _coordinate(name: str, coordinate: Any) -> None:

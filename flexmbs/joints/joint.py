@@ -110,3 +110,21 @@ class Joint(ABC):
     def together(self) -> list[Row]:
         """Three rows: the origins coincide."""
         return [Row(((1.0, self.space(k)),), f"translation along global {'xyz'[k]}") for k in range(3)]
+
+
+def finite(value: Any, what: str) -> float:
+    """The value, if it is a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not np.isfinite(number):
+        raise ModelError(f"{what} must be a number, not {value!r}.")
+    return number
+
+
+def starting(joint: Any) -> None:
+    """Refuse a ``start`` or ``rate`` that is no number."""
+    for what in ("start", "rate"):
+        if getattr(joint, what) is not None:
+            finite(getattr(joint, what), f"{joint.name}: {what}")

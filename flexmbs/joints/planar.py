@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexmbs.errors import ModelError
-from flexmbs.joints.joint import Joint, Measure, Row
+from flexmbs.joints.joint import Joint, Measure, Row, starting
 from flexmbs.joints.spatial import Distance as Distance
 from flexmbs.rotations import axis_vector
 
@@ -19,6 +19,10 @@ class Revolute(Joint):
 
     start: float | None = None
     rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        starting(self)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -41,6 +45,7 @@ class _LineJoint(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        starting(self)
         if self.direction[2]:
             raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
 

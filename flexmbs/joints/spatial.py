@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexmbs.bodies.body import positive
-from flexmbs.joints.joint import Joint, Measure, Row
+from flexmbs.joints.joint import Joint, Measure, Row, finite, starting
 from flexmbs.rotations import axis_vector, triad
 
 
@@ -39,6 +39,7 @@ class _AxisJoint(Joint):
     def __post_init__(self) -> None:
         super().__post_init__()
         axis_vector(self.axis)
+        starting(self)
 
     def parallel(self) -> list[Row]:
         """Two rows: the axes stay parallel."""
@@ -118,6 +119,10 @@ class Screw(Cylindrical):
 
     pitch: float = 1e-3
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        finite(self.pitch, f"{self.name}: pitch")
+
     @property
     def rows(self) -> tuple[Row, ...]:
         """Those of the cylindrical joint, and distance = pitch · angle / 2π."""
@@ -141,6 +146,10 @@ class Universal(Joint):
 
     axis: Any = "x"
     cross: Any = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = axis_vector(self.axis), axis_vector(self.cross)
 
     @property
     def rows(self) -> tuple[Row, ...]:
