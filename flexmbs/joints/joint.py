@@ -30,12 +30,19 @@ class Measure:
     name: str = ""
 
     @property
+    def is_rate(self) -> bool:
+        """Whether its value is a velocity."""
+        return self.kind >= measures.RATES
+
+    @property
     def axes(self) -> Array:
         """a, b, a₂ as rows."""
         return np.stack([self.a, self.b, self.a2])
 
     def history(self, r_i: Array, rotation_i: Array, r_j: Array, rotation_j: Array) -> Array:
         """Values over time from the poses of both frames (time, ...); angles without jumps."""
+        if self.is_rate:
+            raise ModelError(f"{self.name or 'a velocity'} has no value that poses could give.")
         d = r_j - r_i
         if self.kind == measures.SPACE:
             return np.asarray(d @ self.a)
@@ -56,6 +63,15 @@ class Row:
     terms: tuple[tuple[float, Measure], ...]
     label: str
     profile: Any = 0.0
+
+    def __post_init__(self) -> None:
+        if len({measure.is_rate for _, measure in self.terms}) > 1:
+            raise ModelError(f"{self.label}: a row relates positions or velocities, not one to the other.")
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether it holds positions, and not velocities alone."""
+        return not any(measure.is_rate for _, measure in self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +108,10 @@ class Joint(ABC):
     def along(self, a: Array, name: str = "") -> Measure:
         """The component of that vector along a direction of the first frame."""
         return Measure(measures.AXIS, self.frame_i, self.frame_j, a, a, a, name)
+
+    def passing(self, a: Array) -> Measure:
+        """The velocity of the second body, where it meets the first frame's origin, along a direction of that frame."""
+        return Measure(measures.AXIS_RATE, self.frame_i, self.frame_j, a, a, a)
 
     def cosine(self, a: Array, b: Array) -> Measure:
         """The cosine between a direction of the first frame and one of the second."""

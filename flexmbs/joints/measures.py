@@ -10,11 +10,13 @@ AXIS       a · d                sliding along or in planes of frame i, distance
 DOT        a · b                axes that stay orthogonal or parallel
 DISTANCE   abs(d)               rods
 ANGLE      atan2(a₂·b, a·b)     the angle from a to b about a × a₂
+AXIS_RATE  a · (velocity)       blades: body j passing the origin of frame i, see ``rates``
 ========== ==================== ======================================================
 
 Every measure depends on the positions through d alone, so its gradient is a force F on frame j (and -F on i) with
 moments M_i and M_j: the wrench that a unit multiplier exerts. ``evaluate`` gives value and gradient, ``bias`` the
-second time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench.
+second time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench; the last kind, a
+velocity, has its own in ``rates``.
 
 The functions take whole arrays and the numbers m of the measure and i, j of the frames: an array cut out of another
 costs more than the arithmetic. Vectors are three floats.
@@ -27,7 +29,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-SPACE, AXIS, DOT, DISTANCE, ANGLE = range(5)
+SPACE, AXIS, DOT, DISTANCE, ANGLE, AXIS_RATE = range(6)
+
+RATES = AXIS_RATE
+"""From this kind on, values are velocities."""
 
 D, A, B, A2 = range(4)
 """Vectors kept of each measure, in global axes."""
@@ -91,13 +96,13 @@ def turn_back(matrices, m, a):
 @njit(**_options)
 def pulls(kind):
     """Whether the measure's gradient has a force."""
-    return kind in (SPACE, AXIS, DISTANCE)
+    return kind in (SPACE, AXIS, DISTANCE, AXIS_RATE)
 
 
 @njit(**_options)
 def twists(kind):
     """Whether the measure's gradient has moments."""
-    return kind in (AXIS, DOT, ANGLE)
+    return kind in (AXIS, DOT, ANGLE, AXIS_RATE)
 
 
 @njit(**_inlined)
@@ -106,7 +111,8 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
 
     ``axes`` (measures, 3, 3) holds a, b, a₂ as rows, in their frames; ``position`` and ``rotation`` are the frames'.
     ``vectors`` (measures, 4, 3) keeps d, a, b, a₂ in global axes for ``bias`` and ``add_stiffness``. Parts of the
-    gradient that are always zero (see ``pulls``, ``twists``) are not written.
+    gradient that are always zero (see ``pulls``, ``twists``) are not written. A velocity has no value here, and its
+    gradient is that with respect to the frames' twists.
     """
     if kind != DOT and kind != ANGLE:
         d = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
@@ -122,6 +128,9 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
         a = turn(rotation, i, row(axes, m, 0))
         store(vectors, m, A, a)
         gradient[m, 0], gradient[m, 1], gradient[m, 2] = a
+        if kind == AXIS_RATE:
+            gradient[m, 6], gradient[m, 7], gradient[m, 8] = cross(a, d)
+            return 0.0
         gradient[m, 3], gradient[m, 4], gradient[m, 5] = cross(a, d)
         return dot(a, d)
     a, b = turn(rotation, i, row(axes, m, 0)), turn(rotation, j, row(axes, m, 1))

@@ -47,9 +47,7 @@ class _LineJoint(Joint):
     @property
     def direction(self) -> Any:
         """Unit vector of the axis; two numbers are enough."""
-        if not isinstance(self.axis, str) and np.shape(self.axis) == (2,):
-            return axis_vector([*self.axis, 0.0])
-        return axis_vector(self.axis)
+        return _vector(self.axis)
 
     @property
     def normal(self) -> Any:
@@ -85,4 +83,30 @@ class Prismatic(_LineJoint):
         )
 
 
-__all__ = ["Distance", "PointOnLine", "Prismatic", "Revolute"]
+@dataclass(frozen=True, eq=False)
+class KnifeEdge(Joint):
+    """A blade in the first frame that cannot slip sideways on the second body: no velocity along ``axis``.
+
+    The row holds velocities only (nonholonomic): the blade may get anywhere, by turning and running along itself.
+    """
+
+    axis: Any = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if _vector(self.axis)[2]:
+            raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One velocity."""
+        return (Row(((1.0, self.passing(_vector(self.axis))),), "slip across the blade"),)
+
+
+def _vector(axis: Any) -> Any:
+    if not isinstance(axis, str) and np.shape(axis) == (2,):
+        return axis_vector([*axis, 0.0])
+    return axis_vector(axis)
+
+
+__all__ = ["Distance", "KnifeEdge", "PointOnLine", "Prismatic", "Revolute"]

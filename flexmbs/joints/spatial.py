@@ -197,3 +197,23 @@ class Distance(Joint):
     def rows(self) -> tuple[Row, ...]:
         """One distance."""
         return (Row(((1.0, self.apart()),), "change of distance", self.length),)
+
+
+@dataclass(frozen=True, eq=False)
+class KnifeEdge(Joint):
+    """A blade at the first frame's origin that cannot slip sideways on the second body: no velocity along ``axis``.
+
+    The row holds velocities only (nonholonomic): the blade may get anywhere, by turning and running along itself. What
+    keeps it on a surface is another joint, such as PlaneJoint.
+    """
+
+    axis: Any = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        axis_vector(self.axis)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One velocity."""
+        return (Row(((1.0, self.passing(axis_vector(self.axis))),), "slip across the blade"),)

@@ -38,12 +38,14 @@ JOINTS = {
     "point on line": lambda i, j: spatial.PointOnLine("j", i, j),
     "point in plane": lambda i, j: spatial.PointInPlane("j", i, j, axis="x"),
     "distance": lambda i, j: spatial.Distance("j", i, j, length=0.5),
+    "knife edge": lambda i, j: spatial.KnifeEdge("j", i, j, axis=(1, 2, 3)),
 }
 PLANAR = {
     "revolute": lambda i, j: planar.Revolute("j", i, j),
     "prismatic": lambda i, j: planar.Prismatic("j", i, j, axis=(1, 1)),
     "point on line": lambda i, j: planar.PointOnLine("j", i, j),
     "distance": lambda i, j: planar.Distance("j", i, j, length=0.5),
+    "knife edge": lambda i, j: planar.KnifeEdge("j", i, j, axis=(1, 2)),
 }
 GRAVITY = Gravity((1.0, -2.0, -9.81))
 
