@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """One scalar function of two frames, see ``measures``; a and a2 are unit vectors in frame i, b in frame j."""
+    """One scalar function of two frames, see ``measures``; a and a2 are vectors in frame i, b in frame j."""
 
     kind: int
     frame_i: Frame
@@ -53,6 +53,8 @@ class Measure:
             return np.sum(a * d, axis=1)
         if self.kind == measures.DOT:
             return np.sum(a * b, axis=1)
+        if self.kind == measures.SINE:
+            return np.asarray(np.sqrt(1.0 - np.sum(a * b, axis=1) ** 2))
         return np.unwrap(np.arctan2(np.sum(a2 * b, axis=1), np.sum(a * b, axis=1)))
 
 
@@ -112,6 +114,14 @@ class Joint(ABC):
     def passing(self, a: Array) -> Measure:
         """The velocity of the second body, where it meets the first frame's origin, along a direction of that frame."""
         return Measure(measures.AXIS_RATE, self.frame_i, self.frame_j, a, a, a)
+
+    def slipping(self, a: Array, axis: Array, normal: Array, radius: float) -> Measure:
+        """The velocity along a of a disc of the second body where it meets a plane of the first through its origin."""
+        return Measure(measures.ROLL, self.frame_i, self.frame_j, a, axis, radius * normal)
+
+    def sine(self, a: Array, b: Array) -> Measure:
+        """The sine between a direction of the first frame and one of the second."""
+        return Measure(measures.SINE, self.frame_i, self.frame_j, a, b, a)
 
     def cosine(self, a: Array, b: Array) -> Measure:
         """The cosine between a direction of the first frame and one of the second."""
