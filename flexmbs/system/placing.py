@@ -157,6 +157,8 @@ def _close(system: Any, q: Array, size: float) -> Array:
         error = np.inf
         for _ in range(60):
             work = system.evaluate(0.0, trial, np.zeros(system.n_v))
+            if attempt == 0:
+                _refuse_undefined(system, work)
             phi = _wrapped(system, work.phi)
             error = float(np.abs(phi).max())
             if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
@@ -173,6 +175,18 @@ def _close(system: Any, q: Array, size: float) -> Array:
     raise ModelError(
         f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
         "lengths, or help with start= on a joint or position= on a body."
+    )
+
+
+def _refuse_undefined(system: Any, work: Work) -> None:
+    """A row without a direction, such as that of a disc lying flat, is an error of the model."""
+    if np.isfinite(work.jacobian).all():
+        return
+    at = system.layout.entry_at[system.layout.entry_start]
+    row = int(np.searchsorted(at, np.argmin(np.isfinite(work.jacobian)), side="right")) - 1
+    raise ModelError(
+        f"{system.labels[row]} is undefined where the bodies are placed (a disc lying flat, a rod without length): "
+        "give another rotation= or position= to its bodies."
     )
 
 

@@ -131,3 +131,6 @@ def test_bad_discs_are_refused():
         fm.planar.Rolling("rolling", ground.at(0, 0), wheel.at(0, 0), radius=0.0)
     with pytest.raises(fm.ModelError, match="rolling: radius"):
         fm.RollingDisc("rolling", ground.at(0, 0, 0), body.at(0, 0, 0), radius=-1.0)
+    flat = fm.RollingDisc("flat", ground.at(0, 0, 0), body.at(0, 0, 0), axis="z")
+    with pytest.raises(fm.ModelError, match="flat: height above the plane is undefined"):
+        _ = fm.System([ground, body], [flat]).initial
