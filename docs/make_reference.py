@@ -24,7 +24,7 @@ GROUPS = {
     "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame"],
     "Joints": [
         *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
-        *("PointOnLine", "PointInPlane", "Distance", "planar", "Drive", "Coupling", "gear"),
+        *("PointOnLine", "PointInPlane", "Distance", "KnifeEdge", "RollingDisc", "planar", "Drive", "Coupling", "gear"),
     ],
     "Functions of time": [
         *("Profile", "ConstantSpeed", "Ramp", "SmoothStep", "SpinUp", "Harmonic", "Polynomial", "Spline"),

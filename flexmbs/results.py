@@ -227,7 +227,9 @@ class Result:
         forces = np.array([list(self.system.force_energies(*state).values()) for state in states])
         forces = forces.reshape(len(self.t), -1, 2)
         rows = slice(0, len(self.system.rows))
-        rates = np.array([self.system.prescribed(t)[rows, 1] for t in self.t]).reshape(len(self.t), -1)
+        level = np.where(self.system.holonomic, 1, 0)  # a velocity may itself be what is prescribed
+        rates = np.array([self.system.prescribed(t)[rows][np.arange(rows.stop), level] for t in self.t])
+        rates = rates.reshape(len(self.t), -1)
         return Energy(
             self.t,
             np.stack(kinetic, axis=1),

@@ -165,7 +165,7 @@ def _moved(system: System, q: Array, angles: Array, step: Array) -> tuple[Array,
         work = system.evaluate(0.0, q, still, angles)
         if not len(work.phi) or np.abs(work.phi).max() <= 1e-13 * max(1.0, system.walked[1]):
             break
-        q = system.retract(q, least(*system.elimination, system.length_weights**2, work, -work.phi))
+        q = system.retract(q, least(*system.closing, system.length_weights**2, work, -work.phi))
     return q, system.evaluate(0.0, q, still, angles).measure.copy()
 
 

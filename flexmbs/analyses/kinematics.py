@@ -115,6 +115,12 @@ def _closed(system: System, state: State, t: float) -> State:
 
 def _refuse_underdriven(system: System) -> None:
     mobility = system.mobility
+    if not system.holonomic.all():
+        label = system.labels[int(np.argmin(system.holonomic))]
+        raise AnalysisError(
+            f"{label} is a relation of velocities: where the mechanism is depends on how it got there, so that no "
+            "instant can be computed by itself. Use forward_dynamics."
+        )
     if mobility > 0:
         raise AnalysisError(
             f"the drives leave {mobility} motion{'s' if mobility > 1 else ''} of the mechanism free: kinematics and "

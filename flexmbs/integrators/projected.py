@@ -46,9 +46,10 @@ class ProjectedMotion(Unconstrained):
     def accepted(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The state, projected on the constraints."""
         (layout, plan, where), weights = self.system.independent, self.system.length_weights**2
+        positions = where._replace(row_active=where.row_active & self.system.holonomic)
         for _ in range(ITERATIONS):
             work = self.evaluate(t, q, v)
-            step = least(layout, plan, where, weights, work, -work.phi)
+            step = least(layout, plan, positions, weights, work, -work.phi)
             if not np.isfinite(step).all():
                 break
             if np.abs(step / self.scales.velocity).max(initial=0.0) <= CLOSED:

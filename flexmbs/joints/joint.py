@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """One scalar function of two frames, see ``measures``; a and a2 are unit vectors in frame i, b in frame j."""
+    """One scalar function of two frames, see ``measures``; a and a2 are vectors in frame i, b in frame j."""
 
     kind: int
     frame_i: Frame
@@ -30,12 +30,19 @@ class Measure:
     name: str = ""
 
     @property
+    def is_rate(self) -> bool:
+        """Whether its value is a velocity."""
+        return self.kind >= measures.RATES
+
+    @property
     def axes(self) -> Array:
         """a, b, a₂ as rows."""
         return np.stack([self.a, self.b, self.a2])
 
     def history(self, r_i: Array, rotation_i: Array, r_j: Array, rotation_j: Array) -> Array:
         """Values over time from the poses of both frames (time, ...); angles without jumps."""
+        if self.is_rate:
+            raise ModelError(f"{self.name or 'a velocity'} has no value that poses could give.")
         d = r_j - r_i
         if self.kind == measures.SPACE:
             return np.asarray(d @ self.a)
@@ -46,6 +53,8 @@ class Measure:
             return np.sum(a * d, axis=1)
         if self.kind == measures.DOT:
             return np.sum(a * b, axis=1)
+        if self.kind == measures.SINE:
+            return np.asarray(np.sqrt(1.0 - np.sum(a * b, axis=1) ** 2))
         return np.unwrap(np.arctan2(np.sum(a2 * b, axis=1), np.sum(a * b, axis=1)))
 
 
@@ -56,6 +65,15 @@ class Row:
     terms: tuple[tuple[float, Measure], ...]
     label: str
     profile: Any = 0.0
+
+    def __post_init__(self) -> None:
+        if len({measure.is_rate for _, measure in self.terms}) > 1:
+            raise ModelError(f"{self.label}: a row relates positions or velocities, not one to the other.")
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether it holds positions, and not velocities alone."""
+        return not any(measure.is_rate for _, measure in self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +110,18 @@ class Joint(ABC):
     def along(self, a: Array, name: str = "") -> Measure:
         """The component of that vector along a direction of the first frame."""
         return Measure(measures.AXIS, self.frame_i, self.frame_j, a, a, a, name)
+
+    def passing(self, a: Array) -> Measure:
+        """The velocity of the second body, where it meets the first frame's origin, along a direction of that frame."""
+        return Measure(measures.AXIS_RATE, self.frame_i, self.frame_j, a, a, a)
+
+    def slipping(self, a: Array, axis: Array, normal: Array, radius: float) -> Measure:
+        """The velocity along a of a disc of the second body where it meets a plane of the first through its origin."""
+        return Measure(measures.ROLL, self.frame_i, self.frame_j, a, axis, radius * normal)
+
+    def sine(self, a: Array, b: Array) -> Measure:
+        """The sine between a direction of the first frame and one of the second."""
+        return Measure(measures.SINE, self.frame_i, self.frame_j, a, b, a)
 
     def cosine(self, a: Array, b: Array) -> Measure:
         """The cosine between a direction of the first frame and one of the second."""

@@ -10,11 +10,15 @@ AXIS       a · d                sliding along or in planes of frame i, distance
 DOT        a · b                axes that stay orthogonal or parallel
 DISTANCE   abs(d)               rods
 ANGLE      atan2(a₂·b, a·b)     the angle from a to b about a × a₂
+SINE       √(1 - (a·b)²)        height of an inclined disc
+AXIS_RATE  a · (velocity)       blades: body j passing the origin of frame i, see ``rates``
+ROLL       a · (velocity)       discs: the same where a disc of j meets a plane of i
 ========== ==================== ======================================================
 
 Every measure depends on the positions through d alone, so its gradient is a force F on frame j (and -F on i) with
 moments M_i and M_j: the wrench that a unit multiplier exerts. ``evaluate`` gives value and gradient, ``bias`` the
-second time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench.
+second time derivative without the accelerations, ``add_stiffness`` the derivative of the wrench; the last kinds,
+velocities, have their own in ``rates``.
 
 The functions take whole arrays and the numbers m of the measure and i, j of the frames: an array cut out of another
 costs more than the arithmetic. Vectors are three floats.
@@ -27,7 +31,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-SPACE, AXIS, DOT, DISTANCE, ANGLE = range(5)
+SPACE, AXIS, DOT, DISTANCE, ANGLE, SINE, AXIS_RATE, ROLL = range(8)
+
+RATES = AXIS_RATE
+"""From this kind on, values are velocities."""
 
 D, A, B, A2 = range(4)
 """Vectors kept of each measure, in global axes."""
@@ -91,13 +98,23 @@ def turn_back(matrices, m, a):
 @njit(**_options)
 def pulls(kind):
     """Whether the measure's gradient has a force."""
-    return kind in (SPACE, AXIS, DISTANCE)
+    return kind in (SPACE, AXIS, DISTANCE, AXIS_RATE, ROLL)
 
 
 @njit(**_options)
 def twists(kind):
     """Whether the measure's gradient has moments."""
-    return kind in (AXIS, DOT, ANGLE)
+    return kind in (AXIS, DOT, ANGLE, SINE, AXIS_RATE, ROLL)
+
+
+@njit(**_inner)
+def rim(vectors, m):
+    """From the centre of a disc with axis b to its lowest point; a₂ is the plane's normal times the radius."""
+    b, c = row(vectors, m, B), row(vectors, m, A2)
+    inner = dot(b, c)
+    up = c[0] - inner * b[0], c[1] - inner * b[1], c[2] - inner * b[2]
+    scale = -np.sqrt(dot(c, c) / dot(up, up))
+    return scale * up[0], scale * up[1], scale * up[2]
 
 
 @njit(**_inlined)
@@ -106,9 +123,10 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
 
     ``axes`` (measures, 3, 3) holds a, b, a₂ as rows, in their frames; ``position`` and ``rotation`` are the frames'.
     ``vectors`` (measures, 4, 3) keeps d, a, b, a₂ in global axes for ``bias`` and ``add_stiffness``. Parts of the
-    gradient that are always zero (see ``pulls``, ``twists``) are not written.
+    gradient that are always zero (see ``pulls``, ``twists``) are not written. A velocity has no value here, and its
+    gradient is that with respect to the frames' twists.
     """
-    if kind != DOT and kind != ANGLE:
+    if kind != DOT and kind != ANGLE and kind != SINE:
         d = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
         store(vectors, m, D, d)
         if kind == SPACE:
@@ -122,6 +140,16 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
         a = turn(rotation, i, row(axes, m, 0))
         store(vectors, m, A, a)
         gradient[m, 0], gradient[m, 1], gradient[m, 2] = a
+        if kind == AXIS_RATE:
+            gradient[m, 6], gradient[m, 7], gradient[m, 8] = cross(a, d)
+            return 0.0
+        if kind == ROLL:
+            store(vectors, m, B, turn(rotation, j, row(axes, m, 1)))
+            store(vectors, m, A2, turn(rotation, i, row(axes, m, 2)))
+            r = rim(vectors, m)
+            gradient[m, 3], gradient[m, 4], gradient[m, 5] = cross(a, (d[0] + r[0], d[1] + r[1], d[2] + r[2]))
+            gradient[m, 6], gradient[m, 7], gradient[m, 8] = cross(r, a)
+            return 0.0
         gradient[m, 3], gradient[m, 4], gradient[m, 5] = cross(a, d)
         return dot(a, d)
     a, b = turn(rotation, i, row(axes, m, 0)), turn(rotation, j, row(axes, m, 1))
@@ -141,6 +169,9 @@ def evaluate(kind, axes, m, i, j, position, rotation, vectors, gradient):
             (cosine * n[2] - sine * z) / size2,
         )
         value = np.arctan2(sine, cosine)
+    elif kind == SINE:
+        value = np.sqrt(1.0 - cosine * cosine)
+        x, y, z = -cosine / value * x, -cosine / value * y, -cosine / value * z
     gradient[m, 3], gradient[m, 4], gradient[m, 5] = x, y, z
     gradient[m, 6], gradient[m, 7], gradient[m, 8] = -x, -y, -z
     return value
@@ -180,6 +211,10 @@ def bias(kind, axes, m, vectors, rate, acceleration, w_i, w_j):
     cosine2, cosine1 = dot_bias(a, b, w_i, w_j)
     if kind == DOT:
         return cosine2
+    if kind == SINE:
+        cosine = dot(a, b)
+        sine = np.sqrt(1.0 - cosine * cosine)
+        return -cosine * cosine2 / sine - cosine1 * cosine1 / (sine * sine * sine)
     c = row(vectors, m, A2)
     sine2, sine1 = dot_bias(c, b, w_i, w_j)
     cosine, sine = dot(a, b), dot(c, b)
@@ -234,6 +269,17 @@ def add_stiffness(kind, m, vectors, gradient, factor, out, k):
     b = row(vectors, m, B)
     if kind == DOT:
         add_dot_stiffness(a, b, factor, out, k)
+        return
+    if kind == SINE:
+        inner, x = dot(a, b), cross(a, b)
+        size = np.sqrt(1.0 - inner * inner)
+        add_dot_stiffness(a, b, -factor * inner / size, out, k)
+        for p in range(3):
+            for q in range(3):
+                value = -factor * x[p] * x[q] / (size * size * size)
+                out[k, MOMENT_I_TURN_I, p, q] += value
+                out[k, MOMENT_J_TURN_I, p, q] -= value
+                out[k, MOMENT_J_TURN_J, p, q] += value
         return
     c = row(vectors, m, A2)
     cosine, sine = dot(a, b), dot(c, b)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flexmbs.bodies.body import positive
 from flexmbs.errors import ModelError
 from flexmbs.joints.joint import Joint, Measure, Row, starting
 from flexmbs.joints.spatial import Distance as Distance
@@ -52,9 +53,7 @@ class _LineJoint(Joint):
     @property
     def direction(self) -> Any:
         """Unit vector of the axis; two numbers are enough."""
-        if not isinstance(self.axis, str) and np.shape(self.axis) == (2,):
-            return axis_vector([*self.axis, 0.0])
-        return axis_vector(self.axis)
+        return _vector(self.axis)
 
     @property
     def normal(self) -> Any:
@@ -90,4 +89,53 @@ class Prismatic(_LineJoint):
         )
 
 
-__all__ = ["Distance", "PointOnLine", "Prismatic", "Revolute"]
+@dataclass(frozen=True, eq=False)
+class KnifeEdge(Joint):
+    """A blade in the first frame that cannot slip sideways on the second body: no velocity along ``axis``.
+
+    The row holds velocities only (nonholonomic): the blade may get anywhere, by turning and running along itself.
+    """
+
+    axis: Any = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if _vector(self.axis)[2]:
+            raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One velocity."""
+        return (Row(((1.0, self.passing(_vector(self.axis))),), "slip across the blade"),)
+
+
+@dataclass(frozen=True, eq=False)
+class Rolling(_LineJoint):
+    """A disc about the second frame's origin rolls without slip on a line: the first frame's axis, to its left.
+
+    Slip is excluded as a velocity, so that the disc may start at any place and angle.
+    """
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self.radius, f"{self.name}: radius")
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One translation, one velocity."""
+        slip = self.slipping(self.direction, axis_vector("z"), self.normal, self.radius)
+        return (
+            Row(((1.0, self.along(self.normal)),), "height above the line", self.radius),
+            Row(((1.0, slip),), "slip along the line"),
+        )
+
+
+def _vector(axis: Any) -> Any:
+    if not isinstance(axis, str) and np.shape(axis) == (2,):
+        return axis_vector([*axis, 0.0])
+    return axis_vector(axis)
+
+
+__all__ = ["Distance", "KnifeEdge", "PointOnLine", "Prismatic", "Revolute", "Rolling"]

@@ -206,3 +206,58 @@ class Distance(Joint):
     def rows(self) -> tuple[Row, ...]:
         """One distance."""
         return (Row(((1.0, self.apart()),), "change of distance", self.length),)
+
+
+@dataclass(frozen=True, eq=False)
+class KnifeEdge(Joint):
+    """A blade at the first frame's origin that cannot slip sideways on the second body: no velocity along ``axis``.
+
+    The row holds velocities only (nonholonomic): the blade may get anywhere, by turning and running along itself. What
+    keeps it on a surface is another joint, such as PlaneJoint.
+    """
+
+    axis: Any = "y"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        axis_vector(self.axis)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One velocity."""
+        return (Row(((1.0, self.passing(axis_vector(self.axis))),), "slip across the blade"),)
+
+
+@dataclass(frozen=True, eq=False)
+class RollingDisc(Joint):
+    """A thin disc of the second body rolls without slip on a plane of the first.
+
+    Parameters
+    ----------
+    frame_i : on the plane, which lies across ``normal`` of this frame.
+    frame_j : the centre of the disc.
+    radius : of the disc [m].
+    axis : of the disc, in the second frame; it must not come to stand upright on the plane (a disc lying flat).
+    normal : of the plane, in the first frame, towards the disc.
+    """
+
+    radius: float = 1.0
+    axis: Any = "y"
+    normal: Any = "z"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self.radius, f"{self.name}: radius")
+        axis_vector(self.axis)
+        axis_vector(self.normal)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One height (radius times the sine of the axis to the normal), two velocities."""
+        axis, t = axis_vector(self.axis), triad(self.normal)
+        height = ((1.0, self.along(t[:, 2])), (-self.radius, self.sine(t[:, 2], axis)))
+        return (
+            Row(height, "height above the plane"),
+            Row(((1.0, self.slipping(t[:, 0], axis, t[:, 2], self.radius)),), "slip (first direction)"),
+            Row(((1.0, self.slipping(t[:, 1], axis, t[:, 2], self.radius)),), "slip (second direction)"),
+        )

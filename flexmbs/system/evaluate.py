@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.forces.layout import ForceWork, force_work
 from flexmbs.forces.wrenches import wrenches
-from flexmbs.joints.measures import ANGLE, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
+from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
+from flexmbs.joints.rates import rate_bias
 from flexmbs.rotations import quaternion_exp, quaternion_matrix, quaternion_product
 from flexmbs.system.layout import Layout
 
@@ -163,8 +164,11 @@ def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
 
 
 @njit(**_inner)
-def constraints(layout, prescribed, work):
-    """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration."""
+def constraints(layout, prescribed, v, work):
+    """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration.
+
+    Rows of velocities have no φ, but a rate, their value.
+    """
     work.jacobian[:] = 0.0
     for r in range(layout.row_start.size - 1):
         phi = -prescribed[r, 0]
@@ -182,6 +186,19 @@ def constraints(layout, prescribed, work):
                         work.frame_t, layout.frame_t[f], layout.entry_at[e + 1] - first, work.jacobian, first,
                     )  # fmt: skip
         work.phi[r] = phi
+        if not layout.row_holonomic[r]:
+            work.phi[r], work.phi_rate[r] = 0.0, row_speed(layout, r, v, work) - prescribed[r, 0]
+
+
+@njit(**_inner)
+def row_speed(layout, r, v, work):
+    """J v of row r."""
+    speed = 0.0
+    for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
+        first = layout.body_v[layout.entry_body[e]]
+        for k in range(layout.entry_at[e + 1] - layout.entry_at[e]):
+            speed += work.jacobian[layout.entry_at[e] + k] * v[first + k]
+    return speed
 
 
 @njit(**_inner)
@@ -191,20 +208,20 @@ def constraint_rates(layout, prescribed, v, work):
         i, j = layout.measure_i[m], layout.measure_j[m]
         v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)
         a_i, a_j = vector(work.frame_acceleration, i), vector(work.frame_acceleration, j)
-        work.measure_bias[m] = bias(
-            layout.measure_kind[m], layout.measure_axes, m, work.vectors,
-            (v_j[0] - v_i[0], v_j[1] - v_i[1], v_j[2] - v_i[2]), (a_j[0] - a_i[0], a_j[1] - a_i[1], a_j[2] - a_i[2]),
-            vector(work.spin, layout.frame_body[i]), vector(work.spin, layout.frame_body[j]),
-        )  # fmt: skip
+        rate = v_j[0] - v_i[0], v_j[1] - v_i[1], v_j[2] - v_i[2]
+        acceleration = a_j[0] - a_i[0], a_j[1] - a_i[1], a_j[2] - a_i[2]
+        w_i, w_j = vector(work.spin, layout.frame_body[i]), vector(work.spin, layout.frame_body[j])
+        kind = layout.measure_kind[m]
+        if kind >= RATES:
+            work.measure_bias[m] = rate_bias(kind, m, work.vectors, rate, acceleration, w_i, w_j)
+        else:
+            work.measure_bias[m] = bias(kind, layout.measure_axes, m, work.vectors, rate, acceleration, w_i, w_j)
     for r in range(layout.row_start.size - 1):
-        rate, gamma = -prescribed[r, 1], prescribed[r, 2]
+        level = 1 if layout.row_holonomic[r] else 0  # the right-hand side is a position, or already a velocity
+        gamma = prescribed[r, level + 1]
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             gamma -= layout.term_factor[k] * work.measure_bias[layout.term_measure[k]]
-        for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
-            first = layout.body_v[layout.entry_body[e]]
-            for k in range(layout.entry_at[e + 1] - layout.entry_at[e]):
-                rate += work.jacobian[layout.entry_at[e] + k] * v[first + k]
-        work.phi_rate[r], work.gamma[r] = rate, gamma
+        work.phi_rate[r], work.gamma[r] = row_speed(layout, r, v, work) - prescribed[r, level], gamma
 
 
 @njit(**_options)
@@ -274,7 +291,7 @@ def evaluate_position(layout, prescribed, reference, q, v, work):
     body_poses(layout, q, v, work)
     frames(layout, work)
     measured(layout, reference, work)
-    constraints(layout, prescribed, work)
+    constraints(layout, prescribed, v, work)
     if layout.forces.table.shape[0] > 0:
         wrenches(layout, prescribed, work)
 

@@ -48,6 +48,7 @@ class Layout(NamedTuple):
     entry_body: Index
     entry_at: Index  # first value of each entry in the Jacobian's data
     group_row: Index  # first row of each joint
+    row_holonomic: NDArray[np.bool_]  # rows that hold positions; the others are relations of velocities only
     forces: ForceLayout
 
     @property
@@ -143,6 +144,7 @@ def lay_out(
         entry_body=_index(entries),
         entry_at=_starts(widths),
         group_row=_starts([len(g) for g in groups]),
+        row_holonomic=np.array([row.holonomic for row in rows], dtype=np.bool_),
         forces=applied,
     )
     return layout, book

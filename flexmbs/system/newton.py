@@ -7,6 +7,7 @@ multipliers λ̂ = s λ. With v, v' linear in x, the equations s (M v' - f) - J�
     J T(x)                                            0
 
 with D and K the derivatives of M v' - f with respect to velocities and positions, and T the tangent map of rotations.
+A row of velocities c(q, v) = 0 is divided by c_d, so that it is as large as the others: J + ∂c/∂q T(x) / c_d.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from flexmbs.joints.measures import (
     MOMENT_J_TURN_I,
     MOMENT_J_TURN_J,
     MOMENT_SHIFT,
+    RATES,
     SPACE,
     add_stiffness,
     cross,
@@ -38,7 +40,8 @@ from flexmbs.joints.measures import (
 from flexmbs.system.elimination import Plan, block_place, plan
 from flexmbs.system.graph import Graph, elimination_order
 from flexmbs.system.layout import Layout
-from flexmbs.system.newton_bodies import add_bodies, column, triple
+from flexmbs.system.newton_bodies import add_bodies, column, frame_column, triple
+from flexmbs.system.newton_rates import add_rates
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -126,8 +129,8 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
     )
     moves, turns = np.zeros(len(links), dtype=np.bool_), np.zeros(len(links), dtype=np.bool_)
     for kind, k in zip(layout.measure_kind, measure_link, strict=True):
-        moves[k] |= bool(pulls(kind) and kind != SPACE)
-        turns[k] |= bool(twists(kind))
+        moves[k] |= bool(pulls(kind) and kind != SPACE and kind < RATES)
+        turns[k] |= bool(twists(kind) and kind < RATES)
     link_place = np.full((len(links), 4, 2), -1, dtype=np.int64)
     for (i, j), k in links.items():
         a, b = (int(body_node[layout.frame_body[f]]) for f in (i, j))
@@ -192,7 +195,7 @@ def scratch_arrays(layout: Layout, where: Places) -> Scratch:
 
 
 @njit(**_inner)
-def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
+def add_rows(layout, where, multipliers, c_d, work, scratch, matrix, data, residual):
     """Constraints: residual -Jᵀλ̂ on bodies and φ on rows, and with ``matrix`` -Jᵀ and J T(x)."""
     for r in range(layout.row_start.size - 1):
         if not where.row_active[r]:
@@ -201,6 +204,8 @@ def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
                 data[where.row_diagonal[r]] = 1.0
             continue
         residual[where.row_unknown[r]] = work.phi[r]
+        if not layout.row_holonomic[r] and c_d != 0.0:
+            residual[where.row_unknown[r]] = work.phi_rate[r] / c_d
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             b, first = layout.entry_body[e], layout.entry_at[e]
             n, unknown = layout.entry_at[e + 1] - first, where.body_unknown[b]
@@ -213,7 +218,7 @@ def add_rows(layout, where, multipliers, work, scratch, matrix, data, residual):
                 value = work.jacobian[_at(first + j)]
                 data[_at(at + j * stride)] = -value
                 data[_at(row + j)] = value
-            if layout.body_kind[b] == RIGID:
+            if layout.body_kind[b] == RIGID and layout.row_holonomic[r]:
                 turned = turn_back(scratch.tangent, b, triple(work.jacobian, first + 3))
                 for j in range(3):
                     data[_at(row + 3 + j)] = turned[j]
@@ -229,7 +234,8 @@ def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
             m = layout.term_measure[k]
             kind, i, j = layout.measure_kind[m], layout.measure_i[m], layout.measure_j[m]
             factor = layout.term_factor[k] * multipliers[r]
-            add_stiffness(kind, m, work.vectors, work.gradient, factor, scratch.link, where.measure_link[m])
+            if kind < RATES:
+                add_stiffness(kind, m, work.vectors, work.gradient, factor, scratch.link, where.measure_link[m])
             for p in range(3):
                 if pulls(kind):
                     scratch.wrench[i, p] -= factor * work.gradient[m, p]
@@ -270,16 +276,6 @@ def block_times(blocks, k, s, a):
         blocks[k, s, 1, 0] * a[0] + blocks[k, s, 1, 1] * a[1] + blocks[k, s, 1, 2] * a[2],
         blocks[k, s, 2, 0] * a[0] + blocks[k, s, 2, 1] * a[1] + blocks[k, s, 2, 2] * a[2],
     )
-
-
-@njit(**_inner)
-def frame_column(kind, frame_t, at, n, first, tangents, b, j):
-    """Three numbers of column j of T T(x): those of row ``first`` of T and the two below it."""
-    top, middle, bottom = at + first * n, at + (first + 1) * n, at + (first + 2) * n
-    if kind != RIGID or j < 3 or j > 5:
-        return frame_t[top + j], frame_t[middle + j], frame_t[bottom + j]
-    t = column(tangents, b, j - 3)
-    return dot(triple(frame_t, top + 3), t), dot(triple(frame_t, middle + 3), t), dot(triple(frame_t, bottom + 3), t)
 
 
 @njit(**_inner)
@@ -366,9 +362,10 @@ def newton_system(
     if matrix:
         data[:] = 0.0
     add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual)
-    add_rows(layout, where, multipliers, work, scratch, matrix, data, residual)
+    add_rows(layout, where, multipliers, c_d, work, scratch, matrix, data, residual)
     if matrix:
         add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
+        add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
     if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
         add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
 

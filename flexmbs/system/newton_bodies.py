@@ -33,6 +33,16 @@ def unit(j):
 
 
 @njit(**_inner)
+def frame_column(kind, frame_t, at, n, first, tangents, b, j):
+    """Three numbers of column j of T T(x): those of row ``first`` of T and the two below it."""
+    top, middle, bottom = at + first * n, at + (first + 1) * n, at + (first + 2) * n
+    if kind != RIGID or j < 3 or j > 5:
+        return frame_t[top + j], frame_t[middle + j], frame_t[bottom + j]
+    t = column(tangents, b, j - 3)
+    return dot(triple(frame_t, top + 3), t), dot(triple(frame_t, middle + 3), t), dot(triple(frame_t, bottom + 3), t)
+
+
+@njit(**_inner)
 def add_rigid(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotation, tangents, matrix, data, residual):
     """Residual s (M v' - f) of a rigid body, and with ``matrix`` its derivative s (c_m M + c_d D + K T(x)).
 

@@ -51,7 +51,7 @@ def _walk(system: Any) -> list[tuple[Array, Array]]:
         if isinstance(body, Ground) or position is not None:
             poses[k] = (position, np.eye(3) if rotation is None else rotation)
     starts = _starts(system)
-    joints = [j for j in system.joints if isinstance(j, Joint)]
+    joints = [j for j in system.joints if isinstance(j, Joint) and any(row.holonomic for row in j.rows)]
     while len(poses) < len(system.bodies):
         reached = False
         for joint in joints:
@@ -157,11 +157,13 @@ def _close(system: Any, q: Array, size: float) -> Array:
         error = np.inf
         for _ in range(60):
             work = system.evaluate(0.0, trial, np.zeros(system.n_v))
+            if attempt == 0:
+                _refuse_undefined(system, work)
             phi = _wrapped(system, work.phi)
             error = float(np.abs(phi).max())
             if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
                 break
-            step = _least(system, weights**2, work, -phi)
+            step = _least(system, weights**2, work, -phi, system.holonomic)
             limit = np.abs(step * weights).max() / size
             trial = system.retract(trial, step / max(1.0, 2.0 * limit))
         if error <= TOLERANCE * max(1.0, size):
@@ -176,15 +178,29 @@ def _close(system: Any, q: Array, size: float) -> Array:
     )
 
 
-def _least(system: Any, weights: Array, work: Work, target: Array) -> Array:
+def _refuse_undefined(system: Any, work: Work) -> None:
+    """A row without a direction, such as that of a disc lying flat, is an error of the model."""
+    if np.isfinite(work.jacobian).all():
+        return
+    at = system.layout.entry_at[system.layout.entry_start]
+    row = int(np.searchsorted(at, np.argmin(np.isfinite(work.jacobian)), side="right")) - 1
+    raise ModelError(
+        f"{system.labels[row]} is undefined where the bodies are placed (a disc lying flat, a rod without length): "
+        "give another rotation= or position= to its bodies."
+    )
+
+
+def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray[np.bool_] | None = None) -> Array:
     """The x of least Σ weight · x² with J x = target: by singular values, which redundant rows do not disturb; for
-    mechanisms too large for that, along the joint graph.
+    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out.
     """
     if len(target) > LARGE:
-        layout, plan, where = system.elimination
+        layout, plan, where = system.elimination if held is None else system.closing
         return least(layout, plan, where, weights, work, target)
     scale = 1.0 / np.sqrt(weights)
     jacobian = system.jacobian(work).toarray() * scale
+    if held is not None:
+        jacobian, target = jacobian[held], target[held]
     return np.asarray(scale * np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
 
 

@@ -66,6 +66,8 @@ class System:
         users = [f for f in self.forces if isinstance(f, UserForce)]
         self.layout, self.frames = lay_out(self.bodies, groups, gravity, [*compiled, *users])
         self.user_forces = UserForces(self.layout, self.frames, users)
+        self.holonomic: NDArray[np.bool_] = self.layout.row_holonomic
+        self.holonomic.setflags(write=False)
 
     def __repr__(self) -> str:
         counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints"
@@ -208,6 +210,12 @@ class System:
         if self.rows:
             active[self.rank_decision.redundant] = False
         return layout, order, where._replace(row_active=active)
+
+    @cached_property
+    def closing(self) -> tuple[Layout, Plan, Places]:
+        """The elimination of the rows that hold positions."""
+        layout, order, where = self.elimination
+        return layout, order, where._replace(row_active=self.holonomic)
 
     @cached_property
     def rank_decision(self) -> NullSpace:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from flexmbs.bodies import Ground, PlanarBody, PointMass, RigidBody
 from flexmbs.fem.loads import Gravity
 from flexmbs.joints import planar, spatial
 from flexmbs.joints.drives import Drive
+from flexmbs.rotations import exp
 from flexmbs.system.system import System
 
 DOWN = Gravity((0.0, -9.81, 0.0))
@@ -121,27 +121,26 @@ def locking_four_bar(motion: Any) -> System:
     return System([ground, crank, coupler, rocker], joints)
 
 
-class Sleigh(System):
-    """Chaplygin's sleigh: a planar body whose origin moves along its x axis only, a row at velocity level."""
+def sleigh() -> System:
+    """Chaplygin's sleigh: a planar body whose origin moves along its x axis only."""
+    ground = Ground()
+    body = PlanarBody(
+        "sleigh", 1.0, 0.5, center=(0.3, 0.0),
+        position=(0.0, 0.0), angle=0.0, velocity=(0.2, 0.0), angular_velocity=2.0,
+    )  # fmt: skip
+    return System([ground, body], [planar.KnifeEdge("blade", body.at(0, 0), ground.at(0, 0), axis="y")])
 
-    def __init__(self) -> None:
-        body = PlanarBody(
-            "sleigh", 1.0, 0.5, center=(0.3, 0.0),
-            position=(0.0, 0.0), angle=0.0, velocity=(0.2, 0.0), angular_velocity=2.0,
-        )  # fmt: skip
-        super().__init__([Ground(), body])
-        self.labels = ("knife edge",)
-        self.holonomic = np.array([False])
 
-    def evaluate(self, t: Any, q: Any, v: Any, angles: Any = None) -> Any:
-        c, s = np.cos(q[2]), np.sin(q[2])
-        row = np.array([-s, c, 0.0])
-        gamma = v[2] * (c * v[0] + s * v[1])
-        return (
-            super()
-            .evaluate(t, q, v, angles)
-            ._replace(phi=np.zeros(1), phi_rate=np.array([row @ v]), gamma=np.array([gamma]), jacobian=row)
-        )
-
-    def jacobian(self, work: Any) -> Any:
-        return sp.csr_array(work.jacobian[None])
+def spatial_sleigh() -> System:
+    """The same of a body in space, on a plane that is not the x-y plane; its blade stands at an angle to its axes."""
+    ground, tilt = Ground(), exp(np.array([0.3, -0.5, 0.2]))
+    own = exp(np.array([0.1, 0.2, 0.3]))
+    body = RigidBody(
+        "sleigh", 1.0, own @ np.diag([0.2, 0.4, 0.5]) @ own.T, center=0.3 * own[:, 0], position=(0.0, 0.0, 0.0),
+        rotation=tilt @ own.T, velocity=0.2 * tilt[:, 0], angular_velocity=2.0 * own[:, 2],
+    )  # fmt: skip
+    blade, floor = body.at(0, 0, 0, axes=own), ground.at(0, 0, 0, axes=tilt)
+    return System(
+        [ground, body],
+        [spatial.PlaneJoint("ice", floor, blade, axis="z"), spatial.KnifeEdge("blade", blade, floor, axis="y")],
+    )

@@ -87,7 +87,7 @@ def test_free_rotor() -> None:
 
 
 def test_chaplygin_sleigh_is_held_at_velocity_level_only() -> None:
-    system = mechanisms.Sleigh()
+    system = mechanisms.sleigh()
     method = TangentSpaceODE(rtol=1e-10, atol=1e-12, formulation=Maggi())
     history, outcome, _ = method.run(system, system.initial, 10.0, 2.0)
     assert outcome == "finished"

@@ -9,7 +9,7 @@ from flexmbs.joints import measures
 from flexmbs.rotations import exp
 
 KINDS = {"space": measures.SPACE, "axis": measures.AXIS, "dot": measures.DOT, "distance": measures.DISTANCE}
-KINDS["angle"] = measures.ANGLE
+KINDS["angle"], KINDS["sine"] = measures.ANGLE, measures.SINE
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 
 

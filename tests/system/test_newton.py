@@ -38,12 +38,16 @@ JOINTS = {
     "point on line": lambda i, j: spatial.PointOnLine("j", i, j),
     "point in plane": lambda i, j: spatial.PointInPlane("j", i, j, axis="x"),
     "distance": lambda i, j: spatial.Distance("j", i, j, length=0.5),
+    "rolling disc": lambda i, j: spatial.RollingDisc("j", i, j, radius=0.7, axis=(1, 2, 0.5), normal=(0.2, 0.3, 1)),
+    "knife edge": lambda i, j: spatial.KnifeEdge("j", i, j, axis=(1, 2, 3)),
 }
 PLANAR = {
     "revolute": lambda i, j: planar.Revolute("j", i, j),
     "prismatic": lambda i, j: planar.Prismatic("j", i, j, axis=(1, 1)),
     "point on line": lambda i, j: planar.PointOnLine("j", i, j),
     "distance": lambda i, j: planar.Distance("j", i, j, length=0.5),
+    "rolling": lambda i, j: planar.Rolling("j", i, j, axis=(1, 2), radius=0.4),
+    "knife edge": lambda i, j: planar.KnifeEdge("j", i, j, axis=(1, 2)),
 }
 GRAVITY = Gravity((1.0, -2.0, -9.81))
 
