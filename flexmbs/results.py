@@ -14,6 +14,7 @@ from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
+from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import to_matrix
 from flexmbs.system.reactions import row_wrenches
 from flexmbs.system.system import System
@@ -159,9 +160,15 @@ class Result:
 
     def coordinate(self, measure: Measure) -> Array:
         """A joint's coordinate, e.g. ``hinge.angle`` or ``slider.distance``, angles counting turns; (time,)."""
+        if not isinstance(measure, Measure):
+            raise ModelError(f"a joint's coordinate is needed, e.g. hinge.angle or slider.distance, not {measure!r}.")
         position_i, position_j = self.position(measure.frame_i), self.position(measure.frame_j)
         rotation_i, rotation_j = self.rotation(measure.frame_i), self.rotation(measure.frame_j)
-        return measure.history(position_i, rotation_i, position_j, rotation_j)
+        values = measure.history(position_i, rotation_i, position_j, rotation_j)
+        known = self.system.measure_number(measure)
+        if measure.kind != ANGLE or known is None:
+            return values
+        return np.asarray(values + 2 * np.pi * np.round((self.angles[:, known] - values) / (2 * np.pi)))
 
     def _arm(self, at: Frame | Body) -> tuple[BodyMotion, Array]:
         if isinstance(at, Frame):

@@ -53,10 +53,10 @@ class GeneralizedAlpha:
     order = 2
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.rho_inf < 1.0:
-            raise ModelError(f"rho_inf must be at least 0 and less than 1, not {self.rho_inf}.")
-        if not 0.0 < self.tolerance < 1.0:
-            raise ModelError(f"tolerance must lie between 0 and 1, not {self.tolerance}.")
+        if not (isinstance(self.rho_inf, int | float) and 0.0 <= self.rho_inf < 1.0):
+            raise ModelError(f"rho_inf must be at least 0 and less than 1, not {self.rho_inf!r}.")
+        if not (isinstance(self.tolerance, int | float) and 0.0 < self.tolerance < 1.0):
+            raise ModelError(f"tolerance must lie between 0 and 1, not {self.tolerance!r}.")
 
     @property
     def coefficients(self) -> tuple[float, float, float, float]:

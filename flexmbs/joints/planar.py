@@ -39,8 +39,9 @@ class _LineJoint(Joint):
     start: float | None = None
     rate: float | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _check_axis(self, axis: Any, what: str) -> None:
+        in_space = [*axis, 0.0] if not isinstance(axis, str) and np.shape(axis) == (2,) else axis
+        super()._check_axis(in_space, what)
         if self.direction[2]:
             raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flexmbs.bodies.body import positive
+from flexmbs.bodies.body import finite, positive
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.rotations import axis_vector, triad
 
@@ -35,10 +35,6 @@ class _AxisJoint(Joint):
     axis: Any = "z"
     start: float | None = None
     rate: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        axis_vector(self.axis)
 
     def parallel(self) -> list[Row]:
         """Two rows: the axes stay parallel."""
@@ -117,6 +113,10 @@ class Screw(Cylindrical):
     """A cylindrical joint in which ``pitch`` [m per turn] ties translation to rotation."""
 
     pitch: float = 1e-3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        finite(self.pitch, f"{self.name}: pitch")
 
     @property
     def rows(self) -> tuple[Row, ...]:
