@@ -262,3 +262,17 @@ def test_given_velocities_that_fit_are_kept() -> None:
     assert_allclose(system.initial.v[system.layout.body_v[4] :][:2], [1.0, 0.0], atol=1e-12)
     motion = fm.forward_dynamics(system, 1.0, step=0.1, integrator=fm.TangentSpaceODE(rtol=1e-11, atol=1e-12))
     assert_allclose(motion.position(couplers[0])[-1, :2], [-0.195020301950, -0.980799205662], atol=1e-7)
+
+
+def test_a_start_in_a_singular_position_does_not_lose_a_joint() -> None:
+    """Two rods in one line: at the start the second seems to repeat the first, a little later it does not."""
+    ground, mass = fm.Ground(), fm.PointMass("mass", 1.0, position=(1, 0, 0))
+    rods = [
+        fm.Distance("left", ground.at(0, 0, 0), mass.at(), length=1.0),
+        fm.Distance("right", ground.at(3, 0, 0), mass.at(), length=2.0),
+    ]
+    system = fm.System([ground, mass], rods, [fm.Gravity((0, -9.81, 0))])
+    for integrator in (fm.GeneralizedAlpha(), fm.TangentSpaceODE()):
+        motion = fm.forward_dynamics(system, 1.0, step=1e-3, integrator=integrator)
+        assert "singular position" in motion.outcome
+        assert motion.constraint_error.max() < 1e-5
