@@ -358,3 +358,18 @@ def test_tangents_equal_differences(moving: tuple[Mechanism, Any]) -> None:
           - system.evaluate(0.0, system.retract(q, -s), v, start.angles).phi) / (2 * h) for s in steps]
     )  # fmt: skip
     assert_allclose(found.jacobian, closed, atol=1e-7)
+
+
+def test_accelerations_keep_the_constraints(moving: tuple[Mechanism, Any]) -> None:
+    """Along the motion φ' stays zero, drives included: γ is what the accelerations must fulfil."""
+    system, now, h = moving[0].system, moving[0].result(), 1e-5
+    state, rate = system.initial, now.rate[0]
+    ahead, behind = (
+        system.evaluate(
+            s * h, system.retract(state.q, s * h * state.v + 0.5 * h * h * rate), state.v + s * h * rate, state.angles
+        )
+        for s in (1, -1)
+    )
+    size = max(1.0, np.abs(rate).max())
+    assert_allclose(ahead.phi_rate, behind.phi_rate, atol=2 * h * 1e-5 * size)
+    assert_allclose(ahead.phi, behind.phi, atol=2 * h * 1e-5 * size)
