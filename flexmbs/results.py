@@ -14,8 +14,9 @@ from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
+from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import to_matrix
-from flexmbs.system.reactions import row_wrenches
+from flexmbs.system.reactions import ground_wrench, row_wrenches
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
@@ -165,9 +166,15 @@ class Result:
 
     def coordinate(self, measure: Measure) -> Array:
         """A joint's coordinate, e.g. ``hinge.angle`` or ``slider.distance``, angles counting turns; (time,)."""
+        if not isinstance(measure, Measure):
+            raise ModelError(f"a joint's coordinate is needed, e.g. hinge.angle or slider.distance, not {measure!r}.")
         position_i, position_j = self.position(measure.frame_i), self.position(measure.frame_j)
         rotation_i, rotation_j = self.rotation(measure.frame_i), self.rotation(measure.frame_j)
-        return measure.history(position_i, rotation_i, position_j, rotation_j)
+        values = measure.history(position_i, rotation_i, position_j, rotation_j)
+        known = self.system.measure_number(measure)
+        if measure.kind != ANGLE or known is None:
+            return values
+        return np.asarray(values + 2 * np.pi * np.round((self.angles[:, known] - values) / (2 * np.pi)))
 
     def _arm(self, at: Frame | Body) -> tuple[BodyMotion, Array]:
         if isinstance(at, Frame):
@@ -183,10 +190,10 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate. For the Ground: the total on the foundation, moment about the origin.
+        force or torque along its coordinate. For the Ground: the total of all joints on the foundation, moment about the origin.
         """
         if isinstance(of, Ground):
-            return self._on_ground()
+            return ground_wrench(self.system, self.q, self.v, self.multipliers)
         rows = self.system.joint_rows(of)
         if isinstance(of, Drive | Coupling):
             return self.multipliers[:, rows.start]
@@ -194,19 +201,6 @@ class Result:
         total = np.einsum("tr,trk->tk", self.multipliers[:, rows], wrenches[:, :, 1])
         planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
         return total[:, [0, 1, 5]] if planar else total
-
-    def _on_ground(self) -> Array:
-        total = np.zeros((len(self.t), 6))
-        for joint in self.system.joints:
-            rows = self.system.joint_rows(joint)
-            wrenches = row_wrenches(self.system, self.t, self.q, self.v, rows)
-            for r, row in enumerate(self.system.rows[rows]):
-                for side, frame in enumerate((row.terms[0][1].frame_i, row.terms[0][1].frame_j)):
-                    if isinstance(frame.body, Ground):
-                        part = self.multipliers[:, rows.start + r, None] * wrenches[:, r, side]
-                        total += part
-                        total[:, 3:] += np.cross(frame.position, part[:, :3])
-        return total
 
     # ---- audit --------------------------------------------------------------------------------------------------
 

@@ -95,6 +95,20 @@ def test_four_bar() -> None:
     assert names["work"] == pytest.approx(energy[-1] - energy[0], rel=5e-3)
 
 
+def test_bricard() -> None:
+    """One motion in spite of Grübler; it follows the closed form, turning far, and keeps its energy."""
+    names = run("bricard")
+    assert names["linkage"].mobility == 1
+    assert len(names["linkage"].redundant) == 1
+    assert names["misfit"] < 1e-10
+    assert np.ptp(names["phi"]) > 1.0
+    assert names["apart"] < 1e-3
+    alike = [names["motion"].coordinate(names["hinges"][k].angle) for k in (1, 3, 5)]
+    np.testing.assert_allclose(alike[1:], [alike[0]] * 2, atol=1e-10)
+    energy = names["precise"].energy
+    assert np.ptp(energy.total) < 1e-6 * energy.kinetic.max()
+
+
 def test_swinging_brick() -> None:
     names = run("swinging_brick")
     errors = names["errors"]

@@ -105,6 +105,7 @@ def equilibrium(system: System) -> Equilibrium:
 
 def vibrations(system: System, about: Equilibrium | State | None = None) -> SystemModes:
     """Modes of the linearised mechanism about a position of rest (by default its equilibrium), with damping."""
+    refuse_velocity_rows(system, "modes")
     if about is None:
         about = equilibrium(system)
     state = about if isinstance(about, State) else State(0.0, about.q[0], about.v[0], about.angles[0])
@@ -124,6 +125,13 @@ def vibrations(system: System, about: Equilibrium | State | None = None) -> Syst
     values, vectors = values[keep][order], vectors[:n, keep][:, order]
     weight = np.sqrt(np.einsum("im,ij,jm->m", vectors.conj(), m, vectors).real)
     return SystemModes(system, values, np.ascontiguousarray((basis @ (vectors / weight)).T))
+
+
+def refuse_velocity_rows(system: System, analysis: str) -> None:
+    """Rows of velocities leave positions free that velocities are not: these linear models do not have that."""
+    if not system.holonomic.all():
+        label = system.labels[int(np.argmin(system.holonomic))]
+        raise AnalysisError(f"{analysis}: {label} restrains velocities only; this analysis takes position rows.")
 
 
 def multipliers_at_rest(system: System, t: float, q: Array, angles: Array) -> Array:

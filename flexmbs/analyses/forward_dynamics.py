@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from flexmbs.errors import AnalysisError
+from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.results import Result
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.state import State
 from flexmbs.system.system import System
+
+OPEN = 1e-6
+"""Farthest, relative to the mechanism's size, that a given start may miss its joints."""
 
 
 def forward_dynamics(
@@ -31,16 +34,26 @@ def forward_dynamics(
     ``step`` is the integrator's (a thousandth of the time by default), ``output_step`` that of what is kept.
     A run that fails keeps what was computed; ``outcome`` says when and why.
     """
+    if not isinstance(system, System):
+        raise AnalysisError(f"forward_dynamics: a System is needed, not {type(system).__name__}.")
+    if not system.n_v:
+        raise AnalysisError("forward_dynamics: the system has no body that can move.")
+    method = GeneralizedAlpha() if integrator is None else integrator
+    if isinstance(method, type) or not hasattr(method, "run"):
+        raise AnalysisError(f"integrator must be one such as TangentSpaceODE(), not {integrator!r}.")
     begin = _start(system, start)
+    t_end = _number(t_end, "t_end")
+    step, output_step = (
+        None if x is None else _number(x, n) for x, n in ((step, "step"), (output_step, "output_step"))
+    )
     if not (np.isfinite(t_end) and t_end > begin.t):
         raise AnalysisError(f"t_end must be later than the start at {begin.t:.6g} s, not {t_end}.")
     h = (t_end - begin.t) / 1000 if step is None else float(step)
     if not (np.isfinite(h) and 0 < h <= t_end - begin.t):
         raise AnalysisError(f"step must be positive and at most the time to run ({t_end - begin.t:.6g} s), not {step}.")
-    every = 1 if output_step is None else round(output_step / h)
-    if output_step is not None and (every < 1 or abs(every * h - output_step) > 1e-6 * output_step):
+    every = 1 if output_step is None or not np.isfinite(output_step) else round(output_step / h)
+    if output_step is not None and (every < 1 or not abs(every * h - output_step) <= 1e-6 * output_step):
         raise AnalysisError(f"output_step {output_step} must be a multiple of step {h}.")
-    method = integrator or GeneralizedAlpha()
     began = time.perf_counter()
     history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
     states = zip(history.t, history.q, history.v, history.angles, strict=True)
@@ -61,8 +74,22 @@ def forward_dynamics(
 def _start(system: System, start: State | Result | None) -> State:
     if start is None:
         return system.initial
-    if isinstance(start, State):
-        return start
     if isinstance(start, Result):
-        return State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1])
-    raise AnalysisError(f"start must be a State or a Result, not {type(start).__name__}.")
+        start = State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1])
+    if not isinstance(start, State):
+        raise AnalysisError(f"start must be a State or a Result, not {type(start).__name__}.")
+    try:
+        phi = np.abs(system.evaluate(start.t, start.q, start.v, start.angles).phi)
+    except ModelError as error:
+        raise AnalysisError(f"start does not belong to this system: {error}") from error
+    if not phi.max(initial=0.0) <= OPEN * max(1.0, system.walked[1]):
+        row = int(np.argmax(phi))
+        raise AnalysisError(f"start does not fulfil the joints: {system.labels[row]} misses by {phi[row]:.3g}.")
+    return start
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise AnalysisError(f"{what} must be a number of seconds, not {value!r}.") from None

@@ -33,8 +33,15 @@ def accelerations(
     angles: Array | None = None,
 ) -> Solution:
     """Accelerations, multipliers and reactions of a mechanism at one instant, by any formulation (Maggi by default)."""
+    if formulation is not None:
+        _check_formulation(formulation)
     equations = system.equations(t, np.asarray(q, float), np.asarray(v, float), angles)
     return (formulation or Maggi()).solve(equations)
+
+
+def _check_formulation(formulation: Any) -> None:
+    if isinstance(formulation, type) or not hasattr(formulation, "solve"):
+        raise AnalysisError(f"formulation must be one such as Maggi(), not {formulation!r}.")
 
 
 def kinematics(system: System, times: ArrayLike) -> Result:
@@ -51,7 +58,14 @@ def inverse_dynamics(system: System, times: ArrayLike, formulation: Formulation 
 
 
 def _driven(system: System, times: ArrayLike, formulation: Formulation | None, forces: bool) -> Result:
-    instants = np.atleast_1d(np.asarray(times, dtype=float))
+    if not isinstance(system, System):
+        raise AnalysisError(f"a System is needed, not {type(system).__name__}.")
+    if formulation is not None:
+        _check_formulation(formulation)
+    try:
+        instants = np.atleast_1d(np.asarray(times, dtype=float))
+    except (TypeError, ValueError):
+        raise AnalysisError(f"times must be a list of numbers, not {times!r}.") from None
     if instants.ndim != 1 or not len(instants) or not np.isfinite(instants).all():
         raise AnalysisError(f"times must be a list of numbers, not of shape {np.shape(times)}.")
     if np.any(np.diff(instants) <= 0):

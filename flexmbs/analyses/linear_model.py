@@ -10,7 +10,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from flexmbs.analyses.equilibrium import Equilibrium, equilibrium, motions_left_free, multipliers_at_rest
+from flexmbs.analyses.equilibrium import (
+    Equilibrium,
+    equilibrium,
+    motions_left_free,
+    multipliers_at_rest,
+    refuse_velocity_rows,
+)
 from flexmbs.bodies.body import PLANAR, Frame
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.forces import AppliedForce, SpringDamper
@@ -75,6 +81,7 @@ def linearise(
     for given in outputs:
         if not isinstance(given, Measure):
             raise AnalysisError(f"linearise: an output is a joint's coordinate such as hinge.angle, not {given!r}.")
+    refuse_velocity_rows(system, "linearise")
     here = equilibrium(system) if about is None else about
     if not isinstance(here, State | Equilibrium):
         raise AnalysisError(f"linearise: about is a State or the result of statics, not {type(about).__name__}.")

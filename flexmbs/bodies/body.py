@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.errors import ModelError
+from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.rotations import as_pose_rotation
 
 Array = NDArray[np.float64]
@@ -53,11 +53,11 @@ class Body(ABC):
     def at(self, *position: float, axes: Any = None) -> Frame:
         """A frame at a point given in body axes; ``axes`` turns it (matrix, quaternion or rotation vector)."""
         point = np.zeros(3)
-        given = np.asarray(position[0] if len(position) == 1 and np.ndim(position[0]) else position, dtype=float)
+        given = numbers(position[0] if len(position) == 1 and np.ndim(position[0]) else position)
         if given.shape not in ((0,), (2,), (3,)) or not np.isfinite(given).all():
             raise ModelError(f"{self.name}.at(): a point is two or three numbers, not {position}.")
         point[: len(given)] = given
-        return Frame(self, point, as_pose_rotation(axes))
+        return Frame(self, point, rotation_matrix(axes, f"{self.name}.at(): axes"))
 
     @property
     def mass_parameters(self) -> tuple[float, Array, Array]:
@@ -83,7 +83,33 @@ def positive(value: float, what: str, zero: bool = False) -> float:
 
 def vector(value: ArrayLike, size: int, what: str) -> Array:
     """The value as an array of ``size`` finite numbers."""
-    array = np.asarray(value, dtype=float)
+    array = numbers(value)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise ModelError(f"{what} must be {size} numbers, not {value!r}.")
     return array
+
+
+def finite(value: Any, what: str) -> float:
+    """The value, if it is a finite number."""
+    array = numbers(value)
+    if array.shape != () or not np.isfinite(array):
+        raise ModelError(f"{what} must be a finite number, not {value!r}.")
+    return float(array)
+
+
+def rotation_matrix(value: Any, what: str) -> Array:
+    """The matrix of a rotation given as a matrix, quaternion or rotation vector (None: no rotation)."""
+    if value is not None and not np.isfinite(numbers(value)).all():
+        raise ModelError(f"{what} must be numbers (a matrix, quaternion or rotation vector), not {value!r}.")
+    try:
+        return as_pose_rotation(value)
+    except FlexmbsError as error:
+        raise ModelError(f"{what}: {error}") from error
+
+
+def numbers(value: Any) -> Array:
+    """The value as an array; one NaN for what is no array of numbers."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import PLANAR, Body, positive, vector
+from flexmbs.bodies.body import PLANAR, Body, finite, positive, vector
 from flexmbs.errors import ModelError
 from flexmbs.rotations import axis_angle
 
@@ -68,7 +68,9 @@ class PlanarBody(Body):
         """Given initial state, in space."""
         return (
             None if self.position is None else np.array([*vector(self.position, 2, f"{self.name}: position"), 0.0]),
-            None if self.angle is None else axis_angle("z", float(self.angle)),
+            None if self.angle is None else axis_angle("z", finite(self.angle, f"{self.name}: angle")),
             None if self.velocity is None else np.array([*vector(self.velocity, 2, f"{self.name}: velocity"), 0.0]),
-            None if self.angular_velocity is None else np.array([0.0, 0.0, float(self.angular_velocity)]),
+            None
+            if self.angular_velocity is None
+            else np.array([0.0, 0.0, finite(self.angular_velocity, f"{self.name}: angular_velocity")]),
         )

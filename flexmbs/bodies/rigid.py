@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import RIGID, Body, positive, vector
+from flexmbs.bodies.body import RIGID, Body, numbers, positive, rotation_matrix, vector
 from flexmbs.errors import ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.moments import mass_moments
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh
-from flexmbs.rotations import as_pose_rotation, axis_vector, triad
+from flexmbs.rotations import axis_vector, triad
 
 Array = NDArray[np.float64]
 
@@ -59,14 +59,14 @@ class RigidBody(Body):
     def mass_parameters(self) -> tuple[float, Array, Array]:
         """Mass, mass centre and inertia about the body's origin, in body axes."""
         c = np.asarray(self.center, dtype=float)
-        given = np.asarray(self.inertia, dtype=float)
+        given = numbers(self.inertia)
         if given.shape == (3,):
             given = np.diag(given)
         if given.shape != (3, 3) or not np.isfinite(given).all():
             raise ModelError(f"{self.name}: inertia must be three moments or a (3, 3) matrix, not {self.inertia!r}.")
         if not np.allclose(given, given.T, rtol=1e-9, atol=1e-12 * np.abs(given).max()):
             raise ModelError(f"{self.name}: the inertia matrix is not symmetric.")
-        axes = as_pose_rotation(self.inertia_axes)
+        axes = rotation_matrix(self.inertia_axes, f"{self.name}: inertia_axes")
         given = axes @ given @ axes.T
         about = self._about
         central = given - self.mass * _steiner(about - c)
@@ -95,7 +95,7 @@ class RigidBody(Body):
         """Given initial state."""
         return (
             None if self.position is None else vector(self.position, 3, f"{self.name}: position"),
-            None if self.rotation is None else as_pose_rotation(self.rotation),
+            None if self.rotation is None else rotation_matrix(self.rotation, f"{self.name}: rotation"),
             None if self.velocity is None else vector(self.velocity, 3, f"{self.name}: velocity"),
             None
             if self.angular_velocity is None

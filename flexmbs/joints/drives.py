@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flexmbs.errors import ModelError
-from flexmbs.joints.joint import Measure, Row, finite
+from flexmbs.bodies.body import finite
+from flexmbs.errors import FlexmbsError, ModelError
+from flexmbs.joints.joint import Measure, Row
+from flexmbs.profiles import as_profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,7 @@ class Drive:
     def __post_init__(self) -> None:
         _named(self.name)
         _coordinate(self.name, self.coordinate)
+        _profile(self.name, self.motion)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -37,11 +40,16 @@ class Coupling:
 
     def __post_init__(self) -> None:
         _named(self.name)
-        if not self.terms:
-            raise ModelError(f"{self.name}: a coupling needs at least one (factor, coordinate).")
+        listed = isinstance(self.terms, tuple | list) and len(self.terms) > 0
+        if not listed or not all(isinstance(term, tuple | list) and len(term) == 2 for term in self.terms):
+            raise ModelError(
+                f"{self.name}: terms are pairs of a factor and a joint's coordinate, ((1.0, hinge.angle), ...), "
+                f"not a {type(self.terms).__name__} of something else."
+            )
         for factor, coordinate in self.terms:
             finite(factor, f"{self.name}: factor")
             _coordinate(self.name, coordinate)
+        _profile(self.name, self.value)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -57,6 +65,13 @@ def gear(name: str, driven: Measure, driver: Measure, ratio: float) -> Coupling:
 def _named(name: Any) -> None:
     if not isinstance(name, str) or not name:
         raise ModelError(f"a drive or coupling needs a name (a string), not {name!r}.")
+
+
+def _profile(name: str, motion: Any) -> None:
+    try:
+        as_profile(motion)
+    except FlexmbsError as error:
+        raise ModelError(f"{name}: {error}") from error
 
 
 def _coordinate(name: str, coordinate: Any) -> None:

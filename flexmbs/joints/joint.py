@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Frame
-from flexmbs.errors import ModelError
+from flexmbs.bodies.body import Frame, finite
+from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints import measures
-from flexmbs.rotations import triad
+from flexmbs.rotations import axis_vector, triad
 
 Array = NDArray[np.float64]
 
@@ -94,6 +94,20 @@ class Joint(ABC):
             raise ModelError(
                 f"{self.name}: both frames are on {self.frame_i.body.name!r}; a joint connects two bodies."
             )
+        for guess in ("start", "rate"):
+            if getattr(self, guess, None) is not None:
+                finite(getattr(self, guess), f"{self.name}: {guess}")
+        for axis in ("axis", "cross", "normal"):
+            if axis in self.__dataclass_fields__:
+                self._check_axis(getattr(self, axis), axis)
+
+    def _check_axis(self, axis: Any, what: str) -> None:
+        try:
+            axis_vector(axis)
+        except (FlexmbsError, TypeError, ValueError) as error:
+            raise ModelError(
+                f'{self.name}: {what} must be "x", "y", "z" or a vector that is not zero, not {axis!r}.'
+            ) from error
 
     @property
     @abstractmethod
@@ -140,21 +154,3 @@ class Joint(ABC):
     def together(self) -> list[Row]:
         """Three rows: the origins coincide."""
         return [Row(((1.0, self.space(k)),), f"translation along global {'xyz'[k]}") for k in range(3)]
-
-
-def finite(value: Any, what: str) -> float:
-    """The value, if it is a finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not np.isfinite(number):
-        raise ModelError(f"{what} must be a number, not {value!r}.")
-    return number
-
-
-def starting(joint: Any) -> None:
-    """Refuse a ``start`` or ``rate`` that is no number."""
-    for what in ("start", "rate"):
-        if getattr(joint, what) is not None:
-            finite(getattr(joint, what), f"{joint.name}: {what}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from flexmbs.bodies.body import positive
 from flexmbs.errors import ModelError
-from flexmbs.joints.joint import Joint, Measure, Row, starting
+from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.joints.spatial import Distance as Distance
 from flexmbs.rotations import axis_vector
 
@@ -20,10 +20,6 @@ class Revolute(Joint):
 
     start: float | None = None
     rate: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        starting(self)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -36,19 +32,23 @@ class Revolute(Joint):
         return self.turned("z")
 
 
+class _InPlane(Joint):
+    """A joint whose axis lies in the plane; two numbers are enough for it."""
+
+    def _check_axis(self, axis: Any, what: str) -> None:
+        in_space = [*axis, 0.0] if not isinstance(axis, str) and np.shape(axis) == (2,) else axis
+        super()._check_axis(in_space, what)
+        if axis_vector(in_space)[2]:
+            raise ModelError(f"{self.name}: the {what} of a planar joint lies in the x-y plane, not {axis!r}.")
+
+
 @dataclass(frozen=True, eq=False)
-class _LineJoint(Joint):
+class _LineJoint(_InPlane):
     """A joint with an axis in the plane, fixed in the first frame."""
 
     axis: Any = "x"
     start: float | None = None
     rate: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        starting(self)
-        if self.direction[2]:
-            raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
 
     @property
     def direction(self) -> Any:
@@ -90,18 +90,13 @@ class Prismatic(_LineJoint):
 
 
 @dataclass(frozen=True, eq=False)
-class KnifeEdge(Joint):
+class KnifeEdge(_InPlane):
     """A blade in the first frame that cannot slip sideways on the second body: no velocity along ``axis``.
 
     The row holds velocities only (nonholonomic): the blade may get anywhere, by turning and running along itself.
     """
 
     axis: Any = "y"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if _vector(self.axis)[2]:
-            raise ModelError(f"{self.name}: the axis of a planar joint lies in the x-y plane, not {self.axis!r}.")
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from flexmbs.bodies.body import positive
-from flexmbs.joints.joint import Joint, Measure, Row, finite, starting
+from flexmbs.bodies.body import finite, positive
+from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.rotations import axis_vector, triad
 
 
@@ -35,11 +35,6 @@ class _AxisJoint(Joint):
     axis: Any = "z"
     start: float | None = None
     rate: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        axis_vector(self.axis)
-        starting(self)
 
     def parallel(self) -> list[Row]:
         """Two rows: the axes stay parallel."""
@@ -147,10 +142,6 @@ class Universal(Joint):
     axis: Any = "x"
     cross: Any = "y"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = axis_vector(self.axis), axis_vector(self.cross)
-
     @property
     def rows(self) -> tuple[Row, ...]:
         """Three translations, one rotation."""
@@ -218,10 +209,6 @@ class KnifeEdge(Joint):
 
     axis: Any = "y"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        axis_vector(self.axis)
-
     @property
     def rows(self) -> tuple[Row, ...]:
         """One velocity."""
@@ -248,8 +235,6 @@ class RollingDisc(Joint):
     def __post_init__(self) -> None:
         super().__post_init__()
         positive(self.radius, f"{self.name}: radius")
-        axis_vector(self.axis)
-        axis_vector(self.normal)
 
     @property
     def rows(self) -> tuple[Row, ...]:

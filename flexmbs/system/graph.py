@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,8 @@ class Graph:
     """Spanning tree over bodies; the ground is -1.
 
     ``tree`` lists for each body the groups of rows (joints) it hangs on, empty for a floating root. ``order`` lists
-    bodies from the leaves to the roots; ``closing`` the groups that belong to no body.
+    bodies from the leaves to the roots; ``closing`` the groups that belong to no body. ``group_bodies`` leaves the
+    ground out; ``grounded`` says which groups refer to it.
     """
 
     parent: tuple[int, ...]
@@ -25,6 +27,7 @@ class Graph:
     order: tuple[int, ...]
     closing: tuple[int, ...]
     group_bodies: tuple[tuple[int, ...], ...]
+    grounded: frozenset[int] = frozenset()
 
 
 def graph(layout: Layout, jacobian: Array) -> Graph:
@@ -73,19 +76,21 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
                 if parent[other] == -2 and _independent(layout, jacobian, other, [g]):
                     hang(other, b, [h for h in touching[b] if other in bodies[h]])
     closing = tuple(g for g in range(len(bodies)) if g not in used and layout.group_row[g + 1] > layout.group_row[g])
-    return Graph(tuple(parent), tuple(tree), tuple(reversed(visited)), closing, tuple(bodies))
+    return Graph(tuple(parent), tuple(tree), tuple(reversed(visited)), closing, tuple(bodies), _grounded(layout))
 
 
 def elimination_order(graph: Graph) -> list[tuple[str, int]]:
     """Nodes ("body", b) and ("joint", g) in the order of elimination.
 
-    A closing joint comes as soon as the bodies of its loops are gone, up to the one in which their branches meet.
+    A closing joint comes as soon as the bodies of its loops are gone, up to the one in which their branches meet: the
+    ground, where a coupling refers to it.
     """
     place = {b: k for k, b in enumerate(graph.order)}
     after: dict[int, list[int]] = {}
     for g in graph.closing:
         paths = [_path(graph, b) for b in graph.group_bodies[g]]
-        shared = set(paths[0]).intersection(*map(set, paths[1:])) if len(paths) > 1 else set()
+        meeting = len(paths) > 1 and g not in graph.grounded
+        shared = set(paths[0]).intersection(*map(set, paths[1:])) if meeting else set()
         own = [b for p in paths for b in p if b not in shared] or list(graph.group_bodies[g])
         after.setdefault(max(place[b] for b in own), []).append(g)
     nodes: list[tuple[str, int]] = []
@@ -110,6 +115,15 @@ def _bodies(layout: Layout, g: int) -> tuple[int, ...]:
             int(layout.entry_body[e]) for r in rows for e in range(layout.entry_start[r], layout.entry_start[r + 1])
         )
     )
+
+
+def _grounded(layout: Layout) -> frozenset[int]:
+    """Groups with a measure to the ground."""
+    still = np.diff(layout.body_v) == 0
+    measures = still[layout.frame_body[layout.measure_i]] | still[layout.frame_body[layout.measure_j]]
+    terms = measures[layout.term_measure]
+    ends = layout.row_start[layout.group_row]
+    return frozenset(g for g, (a, b) in enumerate(itertools.pairwise(ends)) if terms[a:b].any())
 
 
 def _independent(layout: Layout, jacobian: Array, body: int, groups: list[int]) -> bool:

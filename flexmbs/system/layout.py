@@ -165,12 +165,20 @@ class FrameBook:
 
     def number(self, frame: Frame) -> int:
         """Number of a frame, which is entered if it is new."""
-        key = (id(frame.body), frame.position.tobytes(), frame.axes.tobytes())
+        key = self._key(frame)
         if key not in self._numbers:
             self._numbers[key] = len(self.frames)
             self.frames.append(frame)
             self.bodies.append(self.body_number(frame.body))
         return self._numbers[key]
+
+    def find(self, frame: Frame) -> int | None:
+        """Number of a frame, None if it was never entered."""
+        return self._numbers.get(self._key(frame))
+
+    @staticmethod
+    def _key(frame: Frame) -> tuple[int, bytes, bytes]:
+        return id(frame.body), frame.position.tobytes(), frame.axes.tobytes()
 
 
 def _index(values: Any) -> Index:

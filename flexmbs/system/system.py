@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.body import Body, Frame, vector
 from flexmbs.bodies.ground import Ground
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
@@ -20,7 +20,8 @@ from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
-from flexmbs.joints.joint import Row
+from flexmbs.joints.drives import Coupling, Drive
+from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
@@ -45,9 +46,16 @@ class System:
     """
 
     def __init__(self, bodies: Sequence[Body], joints: Sequence[Any] = (), forces: Sequence[Any] = ()) -> None:
-        self.bodies: tuple[Body, ...] = tuple(bodies)
-        self.joints: tuple[Any, ...] = tuple(joints)
-        self.forces: tuple[Any, ...] = tuple(forces)
+        self.bodies: tuple[Body, ...] = _listed(
+            bodies, "bodies", (Body,), "a body (RigidBody, PlanarBody, Ground, ...)"
+        )
+        self.joints: tuple[Any, ...] = _listed(joints, "joints", (Joint, Drive, Coupling), "a joint, Drive or Coupling")
+        self.forces: tuple[Any, ...] = _listed(
+            forces,
+            "forces",
+            (Gravity, Force, UserForce),
+            "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
+        )
         self._check()
         groups = [joint.rows for joint in self.joints]
         self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)
@@ -60,7 +68,8 @@ class System:
             *(profile for force in compiled for profile in force.times),
         )
         gravity = np.sum(
-            [np.asarray(f.acceleration, dtype=float) for f in self.forces if isinstance(f, Gravity)] or [np.zeros(3)],
+            [vector(f.acceleration, 3, "Gravity: acceleration") for f in self.forces if isinstance(f, Gravity)]
+            or [np.zeros(3)],
             axis=0,
         )
         users = [f for f in self.forces if isinstance(f, UserForce)]
@@ -99,6 +108,13 @@ class System:
                 return slice(int(self.layout.group_row[k]), int(self.layout.group_row[k + 1]))
         raise ModelError(f"joint {getattr(joint, 'name', joint)!r} is not in this system.")
 
+    def measure_number(self, measure: Measure) -> int | None:
+        """Number of a measure among those of rows and forces, whose turns the state counts; None for others."""
+        layout, (i, j) = self.layout, (self.frames.find(f) for f in (measure.frame_i, measure.frame_j))
+        same = (layout.measure_kind == measure.kind) & (layout.measure_i == i) & (layout.measure_j == j)
+        found = np.flatnonzero(same & (layout.measure_axes == measure.axes).all(axis=(1, 2)))
+        return int(found[0]) if len(found) else None
+
     # ---- evaluation -------------------------------------------------------------------------------------------
 
     def prescribed(self, t: float) -> Array:
@@ -112,8 +128,11 @@ class System:
     def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
         """All stages at one instant: poses, frames, measures, rows, forces."""
         work = work_arrays(self.layout)
+        q, v = self._sized(q, self.n_q, "q"), self._sized(v, self.n_v, "v")
+        if angles is not None:
+            angles = self._sized(angles, len(self.layout.measure_kind), "angles")
         near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
-        evaluate_all(self.layout, self.prescribed(t), near, np.asarray(q, float), np.asarray(v, float), work)
+        evaluate_all(self.layout, self.prescribed(t), near, q, v, work)
         if len(self.user_forces):
             work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
         return work
@@ -166,7 +185,8 @@ class System:
     def retract(self, q: Array, increment: Array) -> Array:
         """Coordinates moved by an increment in the space of velocities."""
         out = np.empty(self.n_q)
-        retract(self.layout, np.asarray(q, float), np.asarray(increment, float), out)
+        q, increment = self._sized(q, self.n_q, "q"), self._sized(increment, self.n_v, "increment")
+        retract(self.layout, q, increment, out)
         return out
 
     # ---- where it starts --------------------------------------------------------------------------------------
@@ -240,11 +260,6 @@ class System:
 
     def _check(self) -> None:
         applied = [f for f in self.forces if not isinstance(f, Gravity)]
-        for force in applied:
-            if not isinstance(force, Force | UserForce):
-                raise ModelError(
-                    f"forces: {force!r} is not a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)."
-                )
         for kind, items in (("body", self.bodies), ("joint", self.joints), ("force", applied)):
             names = [i.name for i in items]
             twice = sorted({n for n in names if names.count(n) > 1})
@@ -263,7 +278,27 @@ class System:
                 if frame is not None:
                     self._known(frame, known, force.name)
 
+    def _sized(self, values: Any, size: int, what: str) -> Array:
+        array = np.ascontiguousarray(values, dtype=float)
+        if array.shape != (size,):
+            raise ModelError(
+                f"{what} has shape {array.shape}, but this system has {size} of them: it must be ({size},)."
+            )
+        return array
+
     def _known(self, frame: Frame, known: set[int], where: str) -> None:
         if id(frame.body) not in known:
             names = ", ".join(b.name for b in self.bodies)
             raise ModelError(f"{where}: body {frame.body.name!r} is not in the system; it has {names}.")
+
+
+def _listed(items: Any, what: str, kinds: tuple[type, ...], words: str) -> tuple[Any, ...]:
+    """The items, if all are of these kinds."""
+    if not isinstance(items, Iterable) or isinstance(items, str):
+        raise ModelError(f"{what}: a list is needed, {what}=[...], not one {type(items).__name__}.")
+    out = tuple(items)
+    for item in out:
+        if not isinstance(item, kinds):
+            called = f"{type(item).__name__} {item.name!r}" if hasattr(item, "name") else repr(item)
+            raise ModelError(f"{what}: {called} is not {words}.")
+    return out

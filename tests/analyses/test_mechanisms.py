@@ -262,3 +262,36 @@ def test_given_velocities_that_fit_are_kept() -> None:
     assert_allclose(system.initial.v[system.layout.body_v[4] :][:2], [1.0, 0.0], atol=1e-12)
     motion = fm.forward_dynamics(system, 1.0, step=0.1, integrator=fm.TangentSpaceODE(rtol=1e-11, atol=1e-12))
     assert_allclose(motion.position(couplers[0])[-1, :2], [-0.195020301950, -0.980799205662], atol=1e-7)
+
+
+def test_a_start_in_a_singular_position_does_not_lose_a_joint() -> None:
+    """Two rods in one line: at the start the second seems to repeat the first, a little later it does not."""
+    ground, mass = fm.Ground(), fm.PointMass("mass", 1.0, position=(1, 0, 0))
+    rods = [
+        fm.Distance("left", ground.at(0, 0, 0), mass.at(), length=1.0),
+        fm.Distance("right", ground.at(3, 0, 0), mass.at(), length=2.0),
+    ]
+    system = fm.System([ground, mass], rods, [fm.Gravity((0, -9.81, 0))])
+    for integrator in (fm.GeneralizedAlpha(), fm.TangentSpaceODE()):
+        motion = fm.forward_dynamics(system, 1.0, step=1e-3, integrator=integrator)
+        assert "singular position" in motion.outcome
+        assert motion.constraint_error.max() < 1e-5
+
+
+def test_the_foundation_carries_a_gear_train_too() -> None:
+    """Couplings between hinges on the ground pass their torques to it: the balance of all forces and moments."""
+    ground = fm.Ground()
+    wheels = [fm.RigidBody.cylinder(f"wheel{k}", 0.1 * (k + 1), 0.02, 7850.0, position=(k, 0, 0)) for k in range(2)]
+    hinges = [fm.Revolute(f"hinge{k}", ground.at(k, 0, 0), wheels[k].at(0, 0, 0)) for k in range(2)]
+    mesh = fm.gear("teeth", hinges[1].angle, hinges[0].angle, ratio=-0.5)
+    motor = fm.Drive("motor", hinges[0].angle, fm.SpinUp(50.0, over=1.0))
+    system = fm.System([ground, *wheels], [*hinges, mesh, motor], [fm.Gravity((0, 0, -9.81))])
+    motion = fm.inverse_dynamics(system, [0.3, 0.6])
+    force, moment = np.zeros((2, 3)), np.zeros((2, 3))
+    for wheel in wheels:
+        mass, _, inertia = wheel.mass_parameters
+        weight = mass * np.array([0, 0, -9.81])
+        force += weight
+        spin = motion.motion(wheel).spin_rate
+        moment += np.cross(motion.position(wheel), weight) - spin @ inertia
+    assert_allclose(motion.reaction(ground), np.hstack([force, moment]), atol=1e-9)
