@@ -255,17 +255,17 @@ def test_joints_refuse_what_is_no_axis(kind, axis):
 @pytest.mark.parametrize("kind", STARTED)
 @pytest.mark.parametrize("what", ["start", "rate"])
 def test_joints_refuse_starts_that_are_no_numbers(kind, what):
-    with pytest.raises(fm.ModelError, match=f"joint: {what} must be a number"):
+    with pytest.raises(fm.ModelError, match=f"joint: {what} must be a finite number"):
         kind("joint", I, J, **{what: "fast"})
-    with pytest.raises(fm.ModelError, match=f"joint: {what} must be a number"):
+    with pytest.raises(fm.ModelError, match=f"joint: {what} must be a finite number"):
         kind("joint", I, J, **{what: float("inf")})
 
 
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: fm.Screw("s", I, J, pitch=float("nan")), "s: pitch must be a number"),
-        (lambda: fm.Universal("u", I, J, cross="w"), "axis must be"),
+        (lambda: fm.Screw("s", I, J, pitch=float("nan")), "s: pitch must be a finite number"),
+        (lambda: fm.Universal("u", I, J, cross="w"), "cross must be"),
         (lambda: fm.Distance("d", I, J, length=0.0), "d: length must be a positive number"),
         (lambda: fm.planar.Distance("d", I, J, length="long"), "d: length must be a positive number"),
         (lambda: fm.planar.Prismatic("p", I, J, axis="z"), "lies in the x-y plane"),
@@ -273,9 +273,9 @@ def test_joints_refuse_starts_that_are_no_numbers(kind, what):
         (lambda: fm.Drive("", fm.Revolute("r", I, J).angle, 1.0), "needs a name"),
         (lambda: fm.Drive("m", fm.Revolute("r", I, J), 1.0), "m: a joint's coordinate is needed"),
         (lambda: fm.Coupling("", ((1.0, fm.Revolute("r", I, J).angle),)), "needs a name"),
-        (lambda: fm.Coupling("c", ()), "c: a coupling needs at least one"),
+        (lambda: fm.Coupling("c", ()), "c: terms are pairs"),
         (lambda: fm.Coupling("c", ((1.0, "angle"),)), "c: a joint's coordinate is needed"),
-        (lambda: fm.Coupling("c", (("two", fm.Revolute("r", I, J).angle),)), "c: factor must be a number"),
+        (lambda: fm.Coupling("c", (("two", fm.Revolute("r", I, J).angle),)), "c: factor must be a finite number"),
         (lambda: fm.gear("g", fm.Revolute("r", I, J).angle, None, 2.0), "g: a joint's coordinate is needed"),
         (lambda: fm.gear("g", fm.Revolute("r", I, J).angle, fm.Revolute("r", I, J).angle, "2:1"), "g: ratio must be"),
     ],

@@ -65,8 +65,8 @@ def two_bodies(rng, profile=0.0):
     blade = fm.KnifeEdge("blade", first.at(0.3, 0.1, 0.2, axes=(0.1, 0.2, 0.3)), second.at(0.2, 0, 0), axis=(1, 2, 3))
     if profile:
         (row,) = blade.rows
-        slide = type("Slide", (), {"name": "slide", "rows": (Row(row.terms, "slip", profile),)})()
-        return fm.System([fm.Ground(), first, second], [slide])
+        slide = type("Slide", (fm.KnifeEdge,), {"rows": (Row(row.terms, "slip", profile),)})
+        return fm.System([fm.Ground(), first, second], [slide("slide", blade.frame_i, blade.frame_j, blade.axis)])
     return fm.System([fm.Ground(), first, second], [blade])
 
 
