@@ -190,8 +190,8 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate. For the Ground: the total of all joints on the foundation, moment about the
-        origin.
+        force or torque along its coordinate. For the Ground: the total of all joints on the foundation, with the moment
+        about the origin.
         """
         if isinstance(of, Ground):
             return ground_wrench(self.system, self.q, self.v, self.multipliers)
