@@ -28,7 +28,7 @@ class TangentSpaceODE(AdaptiveIntegrator):
     Near a base point, positions and velocities are functions of as many coordinates ξ, η as there are free motions
     (see ``chart``); these follow an ordinary differential equation. The base point moves when the mechanism has moved
     on. Each step keeps positions to ``rtol`` of the mechanism's size, velocities to ``rtol`` of themselves; states
-    interpolated between steps are up to ten times less accurate.
+    interpolated between steps are up to some sixteen times less accurate.
 
     Parameters
     ----------
