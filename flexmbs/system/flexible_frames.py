@@ -1,0 +1,257 @@
+"""Frames on flexible bodies, compiled: they shift and turn with the elastic coordinates.
+
+In body axes a frame is at c = x + Φ d + ½ dᵀH d and is turned by the rotation vector θ = Θ d + ½ dᵀH_θ d. The terms of
+second order are how bending shortens the body there; their work under joint and applied forces is the geometric
+stiffening that these cause, so H is minus the stress stiffness of the unit force or moment at the frame. With
+Φ̂ = Φ + H d, Θ̂ = Θ + H_θ d and L(θ) the left tangent map of rotations, the frame's twist is
+
+    R (Rᵀp' + ω × c + Φ̂ d'),   R (ω + L Θ̂ d').
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from flexmbs.joints.measures import cross, dot, turn, turn_back, vector
+from flexmbs.rotations import quaternion_exp, quaternion_matrix
+from flexmbs.system.flexible_inertia import plus, times
+from flexmbs.system.flexible_tangent import three
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
+
+MODES, START = range(2)
+SHIFT, TURN, SHIFT_RATE, TURN_RATE = 0, 3, 6, 9
+FRAME_VECTORS = 12
+"""Φ̂, Θ̂, H d', H_θ d': rows of the table of a frame's vectors (n,)."""
+
+
+class ModalLayout(NamedTuple):
+    """Constants of flexible bodies and of the frames on them."""
+
+    body: Index  # (bodies, 2) number of elastic coordinates, where the body's constants begin
+    constants: Array  # see flexible_inertia.packed
+    frame: Index  # (frames, 2) number of elastic coordinates, where the frame's constants begin
+    frame_constants: Array  # of each frame: whether it has H, Φ, Θ, H (6, n, n)
+
+
+@njit(**_options)
+def frame_vectors(constants, at, n, d, d_at, v, v_at, table):
+    """Φ̂, Θ̂ and their rates into the table; returns the frame's shift and rotation vector at d, in body axes."""
+    curved = constants[at] != 0.0
+    for p in range(6):
+        for k in range(n):
+            table[p, k] = constants[at + 1 + p * n + k]
+            table[6 + p, k] = 0.0
+            if curved:
+                first = at + 1 + 6 * n + (p * n + k) * n
+                for i in range(n):
+                    table[p, k] += constants[first + i] * d[d_at + i]
+                    table[6 + p, k] += constants[first + i] * v[v_at + i]
+    return (
+        half_way(constants, at, n, 0, d, d_at, table),
+        half_way(constants, at, n, 3, d, d_at, table),
+    )
+
+
+@njit(**_inner)
+def half_way(constants, at, n, p, d, d_at, table):
+    """Three components of Φ d + ½ dᵀH d, which is the mean of Φ d and Φ̂ d."""
+    x = y = z = 0.0
+    for k in range(n):
+        own = 0.5 * d[d_at + k]
+        x += own * (constants[at + 1 + p * n + k] + table[p, k])
+        y += own * (constants[at + 1 + (p + 1) * n + k] + table[p + 1, k])
+        z += own * (constants[at + 1 + (p + 2) * n + k] + table[p + 2, k])
+    return x, y, z
+
+
+@njit(**_inner)
+def along(table, p, n, x, at):
+    """Three rows of the table times x."""
+    a = b = c = 0.0
+    for k in range(n):
+        a += table[p, k] * x[at + k]
+        b += table[p + 1, k] * x[at + k]
+        c += table[p + 2, k] * x[at + k]
+    return a, b, c
+
+
+@njit(**_inner)
+def tangent_factors(theta):
+    """f, g of L(θ) = 1 + f θ~ + g θ~θ~, and their derivatives by θ²/2."""
+    square = dot(theta, theta)
+    if square < 1e-4:
+        f = 0.5 - square / 24.0 * (1.0 - square / 30.0)
+        g = 1.0 / 6.0 - square / 120.0 * (1.0 - square / 42.0)
+        return f, g, -1.0 / 12.0 + square / 180.0, -1.0 / 60.0 + square / 1260.0
+    angle = np.sqrt(square)
+    sine, cosine = np.sin(angle), np.cos(angle)
+    f, g = (1.0 - cosine) / square, (angle - sine) / (square * angle)
+    return f, g, (sine / angle - 2.0 * f) / square, ((1.0 - cosine) / square - 3.0 * g) / square
+
+
+@njit(**_inner)
+def left(theta, sign, a):
+    """L(θ) a; with sign -1 its transpose."""
+    f, g, _, _ = tangent_factors(theta)
+    once = cross(theta, a)
+    return plus(a, plus(times(sign * f, once), times(g, cross(theta, once))))
+
+
+@njit(**_inner)
+def left_change(theta, sign, a, change):
+    """Derivative of ``left`` in the direction ``change`` of θ."""
+    f, g, f1, g1 = tangent_factors(theta)
+    once, inner = cross(theta, a), dot(theta, change)
+    out = plus(times(sign * f, cross(change, a)), times(sign * f1 * inner, once))
+    out = plus(out, times(g, plus(cross(change, once), cross(theta, cross(change, a)))))
+    return plus(out, times(g1 * inner, cross(theta, once)))
+
+
+@njit(**_options)
+def flexible_frame(layout, f, q, v, work):
+    """Pose, twist, acceleration at v' = 0 and Jacobian T of frame f on a flexible body."""
+    b = layout.frame_body[f]
+    n, at = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
+    total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
+    table = work.frame_table
+    shift, theta = frame_vectors(
+        layout.modal.frame_constants, at, n, q, layout.body_q[b + 1] - n, v, first, table
+    )
+    c = plus(vector(layout.frame_position, f), shift)
+    arm, spin = turn(work.rotation, b, c), vector(work.spin, b)
+    sliding = turn(work.rotation, b, along(table, SHIFT, n, v, first))
+    turning = along(table, TURN, n, v, first)
+    relative = turn(work.rotation, b, left(theta, 1.0, turning))
+    lever = plus(cross(spin, arm), sliding)
+    curving = turn(work.rotation, b, along(table, SHIFT_RATE, n, v, first))
+    acceleration = plus(cross(spin, plus(lever, sliding)), curving)
+    twisting = left(theta, 1.0, along(table, TURN_RATE, n, v, first))
+    twisting = turn(work.rotation, b, plus(twisting, left_change(theta, 1.0, turning, turning)))
+    twisting = plus(cross(spin, relative), twisting)
+    for i in range(3):
+        work.frame_position[f, i] = work.position[b, i] + arm[i]
+        work.frame_velocity[f, i] = work.velocity[b, i] + lever[i]
+        work.frame_acceleration[f, i] = acceleration[i]
+        work.frame_spin[f, i] = spin[i] + relative[i]
+        work.frame_spin_rate[f, i] = twisting[i]
+    frame_axes(layout.frame_axes, f, theta, work.rotation, b, work.small, work.frame_rotation)
+    t = layout.frame_t[f]
+    flexible_columns(theta, n, total, b, t, table, work.rotation, work.frame_t)
+    rigid_columns(b, arm, total, n, t, work.rotation, work.frame_t)
+
+
+@njit(**_inner)
+def frame_axes(axes, f, theta, rotation, b, small, out):
+    """R exp(θ) times the frame's own axes."""
+    quaternion_matrix(quaternion_exp(theta), small[0])
+    for j in range(3):
+        axis = turn(small, 0, (axes[f, 0, j], axes[f, 1, j], axes[f, 2, j]))
+        axis = turn(rotation, b, axis)
+        for i in range(3):
+            out[f, i, j] = axis[i]
+
+
+@njit(**_inner)
+def flexible_columns(theta, n, total, b, t, table, rotation, frame_t):
+    """Columns of T that belong to the elastic coordinates."""
+    for k in range(n):
+        shift = turn(rotation, b, three(table, SHIFT, k))
+        turned = turn(rotation, b, left(theta, 1.0, three(table, TURN, k)))
+        for i in range(3):
+            frame_t[t + i * total + total - n + k] = shift[i]
+            frame_t[t + (3 + i) * total + total - n + k] = turned[i]
+
+
+@njit(**_inner)
+def rigid_columns(b, arm, total, n, t, rotation, frame_t):
+    """Columns of T that belong to the motion of the body's frame; what is always zero is not written."""
+    if total - n == 3:
+        frame_t[t] = frame_t[t + total + 1] = frame_t[t + 5 * total + 2] = 1.0
+        frame_t[t + 2], frame_t[t + total + 2] = -arm[1], arm[0]
+        return
+    for j in range(3):
+        axis = rotation[b, 0, j], rotation[b, 1, j], rotation[b, 2, j]
+        lever = cross(axis, arm)
+        frame_t[t + j * total + j] = 1.0
+        for i in range(3):
+            frame_t[t + i * total + 3 + j] = lever[i]
+            frame_t[t + (3 + i) * total + 3 + j] = axis[i]
+
+
+@njit(**_options)
+def add_flexible_arm(layout, f, q, v, force, moment, work, tangents, factor, at, stride, data):
+    """Add factor · (∂Tᵀ/∂q) w T(x) of the wrench w = (F, M), global axes, on frame f, to the body's block.
+
+    In body axes, with the moment m = M + c × F, the turn ψ of the body changes Tᵀw by m × ψ + (ψ × c) × F on ω and by
+    Φ̂ᵀ(F × ψ) + Θ̂ᵀLᵀ(M × ψ) on the modes; modes δ by (Φ̂ δ) × F on ω and by F·H δ + (LᵀM)·H_θ δ + Θ̂ᵀ ∂(LᵀM) Θ̂ δ.
+    """
+    b = layout.frame_body[f]
+    n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
+    total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
+    constants, table = layout.modal.frame_constants, work.frame_table
+    shift, theta = frame_vectors(constants, start, n, q, layout.body_q[b + 1] - n, v, first, table)
+    c = plus(vector(layout.frame_position, f), shift)
+    force, moment = turn_back(work.rotation, b, force), turn_back(work.rotation, b, moment)
+    whole, planar = plus(moment, cross(c, force)), total - n == 3
+    low, axes = (2, 2) if planar else (3, 0)
+    for j in range(axes, 3):
+        psi = (tangents[b, 0, j], tangents[b, 1, j], tangents[b, 2, j])
+        if planar:
+            psi = (0.0, 0.0, 1.0)
+        change = plus(cross(whole, psi), cross(cross(psi, c), force))
+        pull, twist = cross(force, psi), left(theta, -1.0, cross(moment, psi))
+        column = at + low + j - axes
+        for i in range(axes, 3):
+            data[column + (low + i - axes) * stride] += factor * change[i]
+        for k in range(n):
+            own = dot(three(table, SHIFT, k), pull) + dot(three(table, TURN, k), twist)
+            data[column + (total - n + k) * stride] += factor * own
+    curved, carried = constants[start] != 0.0, left(theta, -1.0, moment)
+    for k in range(n):
+        change = cross(three(table, SHIFT, k), force)
+        for i in range(axes, 3):
+            data[at + (low + i - axes) * stride + total - n + k] += factor * change[i]
+        turned = left_change(theta, -1.0, moment, three(table, TURN, k))
+        for i in range(n):
+            own = dot(three(table, TURN, i), turned)
+            if curved:
+                for p in range(3):
+                    own += force[p] * constants[start + 1 + 6 * n + (p * n + i) * n + k]
+                    own += carried[p] * constants[start + 1 + 6 * n + ((3 + p) * n + i) * n + k]
+            data[at + (total - n + i) * stride + total - n + k] += factor * own
+
+
+@njit(**_options)
+def flexible_rates(layout, f, q, v, work, out, first_row):
+    """How the twist of frame f changes with the elastic coordinates at constant v: columns into out[row:row+6, k].
+
+    In body axes ω × (Φ̂ δ) + (H d') δ and L (H_θ d') δ + ∂L (Θ̂ d') Θ̂ δ.
+    """
+    b = layout.frame_body[f]
+    n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
+    first = layout.body_v[b + 1] - n
+    table = work.frame_table
+    _, theta = frame_vectors(
+        layout.modal.frame_constants, start, n, q, layout.body_q[b + 1] - n, v, first, table
+    )
+    spin, turning = turn_back(work.rotation, b, vector(work.spin, b)), along(table, TURN, n, v, first)
+    for k in range(n):
+        linear = plus(cross(spin, three(table, SHIFT, k)), three(table, SHIFT_RATE, k))
+        turned = three(table, TURN, k)
+        angular = plus(left(theta, 1.0, three(table, TURN_RATE, k)), left_change(theta, 1.0, turning, turned))
+        linear, angular = turn(work.rotation, b, linear), turn(work.rotation, b, angular)
+        for p in range(3):
+            out[first_row + p, k] = linear[p]
+            out[first_row + 3 + p, k] = angular[p]
+
+
+__all__ = ["ModalLayout", "add_flexible_arm", "flexible_frame", "flexible_rates"]
