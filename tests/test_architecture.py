@@ -29,7 +29,7 @@ LAYERS = [
     {"projection"},
     {"equations"},
     {"nullspace", "linalg", "profiles"},
-    {"rotations"},
+    {"rotations", "vectors"},
     {"errors", "kernel_cache"},
 ]
 """From top to bottom; a unit imports from lower layers only, never from a neighbour in its own."""

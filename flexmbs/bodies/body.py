@@ -25,9 +25,21 @@ class Frame:
     body: Body
     position: Array
     axes: Array = field(default_factory=lambda: np.eye(3), repr=False)
+    shapes: Array = field(default_factory=lambda: np.zeros((6, 0)), repr=False)
+    """(6, modes) shift and turn of the frame in body axes for each elastic coordinate."""
+    curvatures: Array | None = field(default=None, repr=False)
+    """(6, modes, modes) their second derivatives: how bending shortens the body there."""
 
     def __str__(self) -> str:
         return f"{self.body.name}.at({', '.join(f'{x:.4g}' for x in self.position)})"
+
+    @property
+    def modal_constants(self) -> Array:
+        """Shapes and curvatures as one array, for the compiled functions; empty on bodies that do not deform."""
+        if not self.body.modes:
+            return np.zeros(0)
+        curved = np.zeros(0) if self.curvatures is None else np.ravel(self.curvatures)
+        return np.concatenate([[float(len(curved) > 0)], np.ravel(self.shapes), curved])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +70,21 @@ class Body(ABC):
             raise ModelError(f"{self.name}.at(): a point is two or three numbers, not {position}.")
         point[: len(given)] = given
         return Frame(self, point, rotation_matrix(axes, f"{self.name}.at(): axes"))
+
+    @property
+    def modes(self) -> int:
+        """Number of elastic coordinates, which come last among q and v."""
+        return 0
+
+    @property
+    def modal_lengths(self) -> Array:
+        """(modes,) largest displacement of the body for a unit of each elastic coordinate."""
+        return np.zeros(0)
+
+    @property
+    def modal_constants(self) -> Array:
+        """Constants of a deforming body for the compiled functions."""
+        return np.zeros(0)
 
     @property
     def mass_parameters(self) -> tuple[float, Array, Array]:

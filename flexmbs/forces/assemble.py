@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from flexmbs.bodies.body import PLANAR, RIGID
+from flexmbs.bodies.flexible_frames import MODES, add_flexible_arm, flexible_rates
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
 from flexmbs.forces.triples import add, inner, minus, options, part, triple
@@ -59,14 +60,23 @@ def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, d
             n = layout.body_v[b + 1] - layout.body_v[b]
             at, stride = where.body_place[b, 0], where.body_place[b, 1]
             kind = layout.body_kind[b]
-            add_arm(
-                kind, b, vector(layout.frame_position, frame), part(work.forces.wrench, f, 6 * side),
-                part(work.forces.wrench, f, 6 * side + 3), work.rotation, turning, -scale, at, stride, data,
-            )  # fmt: skip
+            if layout.modal.frame[frame, MODES]:
+                add_flexible_arm(
+                    layout, frame, part(work.forces.wrench, f, 6 * side), part(work.forces.wrench, f, 6 * side + 3),
+                    work, turning, -scale, at, stride, data,
+                )  # fmt: skip
+            else:
+                add_arm(
+                    kind, b, vector(layout.frame_position, frame), part(work.forces.wrench, f, 6 * side),
+                    part(work.forces.wrench, f, 6 * side + 3), work.rotation, turning, -scale, at, stride, data,
+                )  # fmt: skip
             frame_maps(
                 kind, b, n, layout.frame_t[frame], work.frame_t, turning,
-                minus(vector(work.frame_velocity, frame), vector(work.velocity, b)), vector(work.spin, b), c_d, maps,
+                minus(vector(work.frame_velocity, frame), vector(work.velocity, b)), vector(work.frame_spin, frame),
+                c_d, maps,
             )  # fmt: skip
+            if layout.modal.frame[frame, MODES]:
+                flexible_rates(layout, frame, work, maps[RATED])
             for other in range(2):
                 s = 2 * other + side
                 at, stride = where.force_place[f, s, 0], where.force_place[f, s, 1]
@@ -114,7 +124,8 @@ def frame_maps(kind, b, n, at, frame_t, turning, lever_rate, spin, c_d, maps):
             for j in range(3):
                 maps[MOVED, i, 3 + j] = t[0] * turning[b, 0, j] + t[1] * turning[b, 1, j] + t[2] * turning[b, 2, j]
     if kind in (RIGID, PLANAR):
-        for j in range(3 if kind == RIGID else 2, n):
+        first, last = (3, 6) if kind == RIGID else (2, 3)
+        for j in range(first, last):  # with elastic coordinates the frame turns, but not its lever
             turn = (maps[MOVED, 3, j], maps[MOVED, 4, j], maps[MOVED, 5, j])
             linear, angular = cross(turn, lever_rate), cross(turn, spin)
             for p in range(3):

@@ -34,13 +34,13 @@ from flexmbs.joints.measures import (
 
 
 @njit(**inner)
-def frame_twists(i, j, frame_body, velocity, spin, pair):
+def frame_twists(i, j, velocity, spin, pair):
     """Twists (12,) of both frames; zero for a frame that there is not."""
     for p in range(3):
         pair[TWIST, p] = velocity[i, p] if i >= 0 else 0.0
-        pair[TWIST, 3 + p] = spin[frame_body[i], p] if i >= 0 else 0.0
+        pair[TWIST, 3 + p] = spin[i, p] if i >= 0 else 0.0
         pair[TWIST, 6 + p] = velocity[j, p]
-        pair[TWIST, 9 + p] = spin[frame_body[j], p]
+        pair[TWIST, 9 + p] = spin[j, p]
 
 
 @njit(**inner)
@@ -81,7 +81,7 @@ def wrenches(layout, prescribed, work):
                 force, torque = turn(work.frame_rotation, j, force), turn(work.frame_rotation, j, torque)
             put(wrench, f, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), force, torque)
             continue
-        frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
+        frame_twists(i, j, work.frame_velocity, work.frame_spin, pair)
         if kind == BUSHING:
             bushing_wrench(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, wrench, f)
             continue
@@ -130,7 +130,7 @@ def wrench_tangents(layout, work, f):
                 force, torque = cross(unit(3, q), part(wrench, f, 6)), cross(unit(3, q), part(wrench, f, 9))
                 put_column(tangent, STIFFNESS, q, zero, zero, force, torque)
         return
-    frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
+    frame_twists(i, j, work.frame_velocity, work.frame_spin, pair)
     if kind == BUSHING:
         bushing_tangents(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, tangent)
         return
@@ -166,7 +166,7 @@ def energies(layout, work, energy, power):
             forces.table[f, FRAME_J],
             forces.table[f, START],
         )
-        frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
+        frame_twists(i, j, work.frame_velocity, work.frame_spin, pair)
         power[f], energy[f], elastic = 0.0, 0.0, 0.0
         for p in range(12):
             power[f] += work.forces.wrench[f, p] * pair[TWIST, p]

@@ -31,6 +31,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from flexmbs.vectors import cross, dot, row, store, turn
+from flexmbs.vectors import turn_back as turn_back
+from flexmbs.vectors import vector as vector
+
 SPACE, AXIS, DOT, DISTANCE, ANGLE, SINE, AXIS_RATE, ROLL = range(8)
 
 RATES = AXIS_RATE
@@ -47,52 +51,6 @@ MOMENT_I_TURN_I, MOMENT_J_TURN_J, MOMENT_J_TURN_I, FORCE_SHIFT, MOMENT_SHIFT = r
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _inlined: dict[str, Any] = {**_options, "forceinline": True}
 _inner: dict[str, Any] = {**_inlined, "no_cpython_wrapper": True}
-
-
-@njit(**_inner)
-def cross(a, b):
-    """a × b."""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@njit(**_inner)
-def dot(a, b):
-    """a · b of three components."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@njit(**_inner)
-def vector(array, k):
-    """Row k of an array (n, 3)."""
-    return array[k, 0], array[k, 1], array[k, 2]
-
-
-@njit(**_inner)
-def row(array, m, k):
-    """Row k of matrix m of an array (n, ·, 3)."""
-    return array[m, k, 0], array[m, k, 1], array[m, k, 2]
-
-
-@njit(**_inner)
-def store(array, m, k, a):
-    """Make a the row k of matrix m."""
-    array[m, k, 0], array[m, k, 1], array[m, k, 2] = a
-
-
-@njit(**_inner)
-def turn(matrices, m, a):
-    """Matrix m times a."""
-    return dot(row(matrices, m, 0), a), dot(row(matrices, m, 1), a), dot(row(matrices, m, 2), a)
-
-
-@njit(**_inner)
-def turn_back(matrices, m, a):
-    """Transpose of matrix m times a."""
-    return (
-        matrices[m, 0, 0] * a[0] + matrices[m, 1, 0] * a[1] + matrices[m, 2, 0] * a[2],
-        matrices[m, 0, 1] * a[0] + matrices[m, 1, 1] * a[1] + matrices[m, 2, 1] * a[2],
-        matrices[m, 0, 2] * a[0] + matrices[m, 1, 2] * a[1] + matrices[m, 2, 2] * a[2],
-    )
 
 
 @njit(**_options)

@@ -12,6 +12,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
+from flexmbs.bodies.flexible_frames import MODES, START, FlexibleWork, flexible_frame, flexible_work
+from flexmbs.bodies.flexible_inertia import flexible_rows, moment_vectors
+from flexmbs.bodies.flexible_tangent import flexible_mass
 from flexmbs.forces.layout import ForceWork, force_work
 from flexmbs.forces.wrenches import wrenches
 from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
@@ -38,6 +41,8 @@ class Work(NamedTuple):
     frame_rotation: Array  # (frames, 3, 3)
     frame_velocity: Array  # (frames, 3)
     frame_acceleration: Array  # (frames, 3) at v' = 0
+    frame_spin: Array  # (frames, 3) angular velocity
+    frame_spin_rate: Array  # (frames, 3) its rate at v' = 0, which only flexible bodies have
     frame_t: Array  # the Jacobians T, flat
     measure: Array  # (measures,) values
     gradient: Array  # (measures, 9)
@@ -48,6 +53,7 @@ class Work(NamedTuple):
     gamma: Array
     jacobian: Array  # flat, see Layout.entry_at
     forces: ForceWork
+    flexible: FlexibleWork
 
 
 def work_arrays(layout: Layout) -> Work:
@@ -55,10 +61,11 @@ def work_arrays(layout: Layout) -> Work:
     b, f, m, r = layout.n_bodies, len(layout.frame_body), len(layout.measure_kind), layout.n_rows
     return Work(
         np.zeros((b, 3)), np.zeros((b, 3, 3)), np.zeros((b, 3)), np.zeros((b, 3)),
-        np.zeros((f, 3)), np.zeros((f, 3, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros(layout.frame_t[-1]),
+        np.zeros((f, 3)), np.zeros((f, 3, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros((f, 3)),
+        np.zeros(layout.frame_t[-1]),
         np.zeros(m), np.zeros((m, 9)), np.zeros((m, 4, 3)), np.zeros(m),
         np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(layout.entry_at[-1]),
-        force_work(layout.forces, layout.body_v),
+        force_work(layout.forces, layout.body_v), flexible_work(layout.modal, layout.n_v),
     )  # fmt: skip
 
 
@@ -68,6 +75,10 @@ def body_poses(layout, q, v, work):
     for b in range(layout.body_kind.size):
         kind = layout.body_kind[b]
         k, m = layout.body_q[b], layout.body_v[b]
+        n = layout.modal.body[b, MODES]
+        for i in range(n):
+            work.flexible.d[layout.body_v[b + 1] - n + i] = q[layout.body_q[b + 1] - n + i]
+            work.flexible.d_rate[layout.body_v[b + 1] - n + i] = v[layout.body_v[b + 1] - n + i]
         if kind == RIGID:
             quaternion_matrix((q[k + 3], q[k + 4], q[k + 5], q[k + 6]), work.rotation[b])
             turning = turn(work.rotation, b, (v[m + 3], v[m + 4], v[m + 5]))
@@ -102,6 +113,9 @@ def frames(layout, work):
     """
     for f in range(layout.frame_body.size):
         b = layout.frame_body[f]
+        if layout.modal.frame[f, MODES]:
+            flexible_frame(layout, f, work)
+            continue
         kind = layout.body_kind[b]
         arm, spin = turn(work.rotation, b, vector(layout.frame_position, f)), vector(work.spin, b)
         turning = cross(spin, arm)
@@ -110,6 +124,7 @@ def frames(layout, work):
             work.frame_position[f, i] = work.position[b, i] + arm[i]
             work.frame_velocity[f, i] = work.velocity[b, i] + turning[i]
             work.frame_acceleration[f, i] = acceleration[i]
+            work.frame_spin[f, i] = spin[i]
             for j in range(3):
                 total = 0.0
                 for k in range(3):
@@ -210,12 +225,16 @@ def constraint_rates(layout, prescribed, v, work):
         a_i, a_j = vector(work.frame_acceleration, i), vector(work.frame_acceleration, j)
         rate = v_j[0] - v_i[0], v_j[1] - v_i[1], v_j[2] - v_i[2]
         acceleration = a_j[0] - a_i[0], a_j[1] - a_i[1], a_j[2] - a_i[2]
-        w_i, w_j = vector(work.spin, layout.frame_body[i]), vector(work.spin, layout.frame_body[j])
+        w_i, w_j = vector(work.frame_spin, i), vector(work.frame_spin, j)
         kind = layout.measure_kind[m]
         if kind >= RATES:
             work.measure_bias[m] = rate_bias(kind, m, work.vectors, rate, acceleration, w_i, w_j)
         else:
             work.measure_bias[m] = bias(kind, layout.measure_axes, m, work.vectors, rate, acceleration, w_i, w_j)
+        if twists(kind):
+            for k in range(3):
+                work.measure_bias[m] += work.gradient[m, 3 + k] * work.frame_spin_rate[i, k]
+                work.measure_bias[m] += work.gradient[m, 6 + k] * work.frame_spin_rate[j, k]
     for r in range(layout.row_start.size - 1):
         level = 1 if layout.row_holonomic[r] else 0  # the right-hand side is a position, or already a velocity
         gamma = prescribed[r, level + 1]
@@ -231,6 +250,9 @@ def body_inertia(layout, b, v, work, mass, force):
     m, c, inertia, g = layout.mass[b], layout.centre[b], layout.inertia[b], layout.gravity
     first = layout.body_v[b]
     mass[:] = 0.0
+    if layout.modal.body[b, MODES]:
+        deforming_inertia(layout, b, v, work, mass, force)
+        return
     if kind == POINT:
         for i in range(3):
             mass[i, i] = m
@@ -267,6 +289,32 @@ def body_inertia(layout, b, v, work, mass, force):
             mass[3 + p, 3 + i] = inertia[p, i]
 
 
+@njit(**_options)
+def deforming_inertia(layout, b, v, work, mass, force):
+    """Mass matrix of a flexible body and its force f = Q - h of weight, velocities and elasticity."""
+    first, n, constants = layout.body_v[b], layout.modal.body[b, MODES], layout.modal.constants
+    elastic, start, planar = layout.body_v[b + 1] - n, layout.modal.body[b, START], layout.body_kind[b] == PLANAR
+    table, small, d, g = work.flexible.table, work.flexible.small, work.flexible.d, layout.gravity
+    still, zero = work.flexible.still, (0.0, 0.0, 0.0)
+    w, a = (v[first + 3], v[first + 4], v[first + 5]), (-g[0], -g[1], -g[2])
+    if planar:
+        w, a = (0.0, 0.0, v[first + 2]), (-g[0], -g[1], 0.0)
+    a = turn_back(work.rotation, b, a)
+    moment_vectors(constants, start, n, d, elastic, v, still, elastic, False, table)
+    push, moment, s, _ = flexible_rows(
+        constants, start, n, w, zero, a, d, elastic, v, still, elastic, table, small, force, elastic - first, -1.0
+    )
+    flexible_mass(constants, start, n, s, table, small, work.rotation, b, planar, mass)
+    push = turn(work.rotation, b, push)
+    for i in range(2 if planar else 3):
+        force[i] = -push[i]
+    if planar:
+        force[2] = -moment[2]
+    else:
+        for i in range(3):
+            force[3 + i] = -moment[i]
+
+
 @njit(**_inlined)
 def retract(layout, q, increment, out):
     """out = q moved by an increment in the space of velocities; rotations by the exponential map in body axes."""
@@ -275,6 +323,8 @@ def retract(layout, q, increment, out):
         if layout.body_kind[b] == RIGID:
             for i in range(3):
                 out[k + i] = q[k + i] + increment[m + i]
+            for i in range(6, layout.body_v[b + 1] - m):
+                out[k + 1 + i] = q[k + 1 + i] + increment[m + i]
             quaternion_product(
                 (q[k + 3], q[k + 4], q[k + 5], q[k + 6]),
                 quaternion_exp((increment[m + 3], increment[m + 4], increment[m + 5])),

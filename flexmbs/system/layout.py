@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.flexible_frames import ModalLayout
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import ForceLayout, lay_out_forces
 from flexmbs.forces.user import UserForce
@@ -50,6 +51,7 @@ class Layout(NamedTuple):
     group_row: Index  # first row of each joint
     row_holonomic: NDArray[np.bool_]  # rows that hold positions; the others are relations of velocities only
     forces: ForceLayout
+    modal: ModalLayout
 
     @property
     def n_bodies(self) -> int:
@@ -146,6 +148,7 @@ def lay_out(
         group_row=_starts([len(g) for g in groups]),
         row_holonomic=np.array([row.holonomic for row in rows], dtype=np.bool_),
         forces=applied,
+        modal=lay_out_modes(bodies, book.frames),
     )
     return layout, book
 
@@ -177,8 +180,22 @@ class FrameBook:
         return self._numbers.get(self._key(frame))
 
     @staticmethod
-    def _key(frame: Frame) -> tuple[int, bytes, bytes]:
-        return id(frame.body), frame.position.tobytes(), frame.axes.tobytes()
+    def _key(frame: Frame) -> tuple[int, bytes, bytes, bytes]:
+        return id(frame.body), frame.position.tobytes(), frame.axes.tobytes(), frame.shapes.tobytes()
+
+
+def lay_out_modes(bodies: Sequence[Body], frames: Sequence[Frame]) -> ModalLayout:
+    """Constants of flexible bodies and of frames on them, one after the other."""
+    constants = [body.modal_constants for body in bodies]
+    rows = [frame.modal_constants for frame in frames]
+    return ModalLayout(
+        np.column_stack([[b.modes for b in bodies], _starts([len(c) for c in constants])[:-1]]).astype(np.int64),
+        np.concatenate([np.zeros(0), *constants]),
+        np.column_stack([[f.body.modes for f in frames], _starts([len(r) for r in rows])[:-1]])
+        .astype(np.int64)
+        .reshape(-1, 2),
+        np.concatenate([np.zeros(0), *rows]),
+    )
 
 
 def _index(values: Any) -> Index:

@@ -6,6 +6,7 @@ from typing import Any
 
 from numba import njit
 
+from flexmbs.bodies.flexible_frames import MODES, flexible_rates
 from flexmbs.joints.measures import cross, dot, vector
 from flexmbs.joints.rates import wrench_change
 from flexmbs.system.newton_bodies import frame_column
@@ -37,16 +38,16 @@ def add_side(layout, where, m, side, e, factor, multiplier, c_d, work, tangents,
     n, at = layout.body_v[b + 1] - layout.body_v[b], layout.frame_t[f]
     v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)
     rate = v_j[0] - v_i[0], v_j[1] - v_i[1], v_j[2] - v_i[2]
-    w_i, w_j, w = (
-        vector(work.spin, layout.frame_body[i]),
-        vector(work.spin, layout.frame_body[j]),
-        vector(work.spin, b),
-    )
+    w_i, w_j, w = vector(work.frame_spin, i), vector(work.frame_spin, j), vector(work.frame_spin, f)
     own, origin = vector(work.frame_velocity, f), vector(work.velocity, b)
     swing = sign * (own[0] - origin[0]), sign * (own[1] - origin[1]), sign * (own[2] - origin[2])
     pull, g = (work.gradient[m, 0], work.gradient[m, 1], work.gradient[m, 2]), 3 + 3 * side
     twist = work.gradient[m, g], work.gradient[m, g + 1], work.gradient[m, g + 2]
     still = 0.0, 0.0, 0.0
+    rates, rigid = work.flexible.rates, n - layout.modal.frame[f, MODES]
+    if rigid < n:
+        rates[:] = 0.0
+        flexible_rates(layout, f, work, rates)
     for c in range(n):
         shift = frame_column(layout.body_kind[b], work.frame_t, at, n, 0, tangents, b, c)
         turned = frame_column(layout.body_kind[b], work.frame_t, at, n, 3, tangents, b, c)
@@ -58,7 +59,11 @@ def add_side(layout, where, m, side, e, factor, multiplier, c_d, work, tangents,
         if c_d != 0.0:
             # the frame's own twist turns with its body, whose velocities stay
             change = dot(force, rate) + dot(moment_i, w_i) + dot(moment_j, w_j)
-            change += dot(pull, cross(turned, swing)) + dot(twist, cross(turned, w))
+            if c < rigid:
+                change += dot(pull, cross(turned, swing)) + dot(twist, cross(turned, w))
+            else:
+                for x in range(3):
+                    change += sign * pull[x] * rates[x, c] + twist[x] * rates[3 + x, c]
             data[where.entry_row[e] + c] += factor * change / c_d
         for other in range(2):
             link = where.measure_link[m]

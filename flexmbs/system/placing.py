@@ -139,6 +139,7 @@ def length_weights(system: Any, size: float) -> Array:
             out[at + 3 : at + 6] = size
         elif kind == PLANAR:
             out[at + 2] = size
+    out[system.elastic] = system.modal_lengths
     return out
 
 
@@ -196,8 +197,8 @@ def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray
     """
     if len(target) > LARGE:
         layout, plan, where = system.elimination if held is None else system.closing
-        return least(layout, plan, where, weights, work, target)
-    scale = 1.0 / np.sqrt(weights)
+        return least(layout, plan, where, np.where(system.elastic, 1e20 * weights, weights), work, target)
+    scale = np.where(system.elastic, 0.0, 1.0 / np.sqrt(weights))  # no body is bent to close a loop
     jacobian = system.jacobian(work).toarray() * scale
     if held is not None:
         jacobian, target = jacobian[held], target[held]

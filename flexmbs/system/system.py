@@ -197,6 +197,19 @@ class System:
         return ProfileTable.of(self.profiles)
 
     @cached_property
+    def elastic(self) -> NDArray[np.bool_]:
+        """Which velocities are those of elastic coordinates."""
+        out = np.zeros(self.n_v, dtype=np.bool_)
+        for body, last in zip(self.bodies, self.layout.body_v[1:], strict=True):
+            out[last - body.modes : last] = True
+        return out
+
+    @cached_property
+    def modal_lengths(self) -> Array:
+        """Largest displacement that a unit of each elastic coordinate makes."""
+        return np.concatenate([np.zeros(0), *(body.modal_lengths for body in self.bodies)])
+
+    @cached_property
     def length_weights(self) -> Array:
         """What each velocity counts as a length."""
         return length_weights(self, self.walked[1])

@@ -106,7 +106,7 @@ class UserForces:
                 work.frame_position[f].copy(),
                 work.frame_rotation[f].copy(),
                 work.frame_velocity[f].copy(),
-                work.spin[layout.frame_body[f]].copy(),
+                work.frame_spin[f].copy(),
             )
             for f in numbers
         )

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.joints.measures import cross, dot
+from flexmbs.vectors import cross, dot, minus, plus, times
 
 Array = NDArray[np.float64]
 
@@ -161,28 +161,10 @@ def first_moment(constants, at, n, i, d, d_at, v, rate, v_at, table):
 
 
 @njit(**_inner)
-def plus(a, b):
-    """a + b."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@njit(**_inner)
-def times(factor, a):
-    """factor · a."""
-    return factor * a[0], factor * a[1], factor * a[2]
-
-
-@njit(**_inner)
 def inertia_times(small, a):
     """I a = (tr ∫ρ y yᵀ) a - (∫ρ y yᵀ) a."""
     trace = small[SECOND, 0, 0] + small[SECOND, 1, 1] + small[SECOND, 2, 2]
     return minus(times(trace, a), matrix_times(small, SECOND, a))
-
-
-@njit(**_inner)
-def minus(a, b):
-    """a - b."""
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @njit(**_inner)

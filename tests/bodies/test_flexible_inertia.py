@@ -1,13 +1,13 @@
-"""The equations of a flexible body are Lagrange's equations of one kinetic energy, and their tangent is their derivative."""
+"""The equations of a flexible body are Lagrange's of one kinetic energy, and their tangent is their derivative."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from flexmbs.bodies.flexible_inertia import VECTORS, BodyMoments, flexible_rows, moment_vectors, packed
+from flexmbs.bodies.flexible_tangent import add_flexible
 from flexmbs.rotations import exp, skew, tangent_matrix
-from flexmbs.system.flexible_inertia import VECTORS, BodyMoments, flexible_rows, moment_vectors, packed
-from flexmbs.system.flexible_tangent import add_flexible
 
 N = 4
 
@@ -122,9 +122,7 @@ def test_tangent_is_the_derivative(planar: bool) -> None:
         move[:shift], turn[turns] = x[:shift], x[shift : shift + len(turns)]
         rotation = start @ exp(psi + turn)
         a = rotation.T @ (fall + c_m * move)
-        out, _ = rows(
-            moments, w + c_d * turn, e + c_m * turn, a, d + modes, v + c_d * modes, rate + c_m * modes
-        )
+        out, _ = rows(moments, w + c_d * turn, e + c_m * turn, a, d + modes, v + c_d * modes, rate + c_m * modes)
         return np.concatenate([(rotation @ out[:3])[:shift], out[3:6][turns], out[6:]])
 
     rotation = (start @ exp(psi))[None]

@@ -6,8 +6,7 @@ from typing import Any
 
 from numba import njit
 
-from flexmbs.joints.measures import cross, dot, turn
-from flexmbs.system.flexible_inertia import (
+from flexmbs.bodies.flexible_inertia import (
     BA,
     BV,
     GA,
@@ -19,11 +18,9 @@ from flexmbs.system.flexible_inertia import (
     coriolis,
     field,
     inertia_times,
-    minus,
-    plus,
     swing,
-    times,
 )
+from flexmbs.vectors import cross, dot, minus, plus, times, turn
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
@@ -161,12 +158,39 @@ def add_modes(constants, c_at, n, w, e, a, table, rotation, b, planar, scale, c_
                         total += turning * constants[products + (12 + 3 * x + y) * nn + p]
                 if stiffens:
                     total += a[x] * constants[products + (9 + x) * nn + p]
-            total += 2.0 * c_d * (
-                w[0] * (constants[products + 7 * nn + p] - constants[products + 5 * nn + p])
-                + w[1] * (constants[products + 2 * nn + p] - constants[products + 6 * nn + p])
-                + w[2] * (constants[products + 3 * nn + p] - constants[products + nn + p])
+            total += (
+                2.0
+                * c_d
+                * (
+                    w[0] * (constants[products + 7 * nn + p] - constants[products + 5 * nn + p])
+                    + w[1] * (constants[products + 2 * nn + p] - constants[products + 6 * nn + p])
+                    + w[2] * (constants[products + 3 * nn + p] - constants[products + nn + p])
+                )
             )
             data[at + (first + k) * stride + first + i] += scale * total
 
 
-
+@njit(**_options)
+def flexible_mass(constants, c_at, n, s, table, small, rotation, b, planar, mass):
+    """Mass matrix of a flexible body, after ``flexible_rows``; rows and columns of p in global axes."""
+    m, first = constants[c_at], 3 if planar else 6
+    shifts, axes = (2, 2) if planar else (3, 0)
+    for c in range(shifts):
+        mass[c, c] = m
+    for c in range(axes, 3):
+        column, own = shifts + c - axes, inertia_times(small, unit(c))
+        push = turn(rotation, b, cross(unit(c), s))
+        for i in range(shifts):
+            mass[i, column] = mass[column, i] = push[i]
+        for i in range(axes, 3):
+            mass[shifts + i - axes, column] = own[i]
+    nn, products = n * n, c_at + 14 + 12 * n + 2 * n * n
+    for k in range(n):
+        push, turned = turn(rotation, b, three(table, S, k)), axial_of(table, P, k)
+        for i in range(shifts):
+            mass[i, first + k] = mass[first + k, i] = push[i]
+        for i in range(axes, 3):
+            mass[shifts + i - axes, first + k] = mass[first + k, shifts + i - axes] = turned[i]
+        for i in range(n):
+            p = products + k * n + i
+            mass[first + k, first + i] = constants[p] + constants[p + 4 * nn] + constants[p + 8 * nn]

@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.joints.measures import cross, dot, turn, turn_back, vector
+from flexmbs.bodies.flexible_inertia import VECTORS
+from flexmbs.bodies.flexible_tangent import three
 from flexmbs.rotations import quaternion_exp, quaternion_matrix
-from flexmbs.system.flexible_inertia import plus, times
-from flexmbs.system.flexible_tangent import three
+from flexmbs.vectors import cross, dot, plus, times, turn, turn_back, vector
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -42,8 +42,37 @@ class ModalLayout(NamedTuple):
     frame_constants: Array  # of each frame: whether it has H, Φ, Θ, H (6, n, n)
 
 
+class FlexibleWork(NamedTuple):
+    """Elastic coordinates of an evaluation, by number of velocity, and scratch."""
+
+    d: Array  # (n_v,)
+    d_rate: Array
+    still: Array  # (n_v,) zeros
+    table: Array  # (VECTORS, widest) see flexible_inertia
+    small: Array  # (3, 3, 3)
+    frame_table: Array  # (FRAME_VECTORS, widest)
+    turned: Array  # (1, 3, 3)
+    rates: Array  # (6, velocities of the widest body)
+
+
+def flexible_work(modal: ModalLayout, n_v: int) -> FlexibleWork:
+    """Arrays for one evaluation at a time."""
+    widest = int(modal.body[:, MODES].max(initial=0))
+    n = n_v if widest else 0
+    return FlexibleWork(
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros((VECTORS, widest)),
+        np.zeros((3, 3, 3)),
+        np.zeros((FRAME_VECTORS, widest)),
+        np.zeros((1, 3, 3)),
+        np.zeros((6, widest + 6)),
+    )
+
+
 @njit(**_options)
-def frame_vectors(constants, at, n, d, d_at, v, v_at, table):
+def frame_vectors(constants, at, n, d, v, first, table):
     """Φ̂, Θ̂ and their rates into the table; returns the frame's shift and rotation vector at d, in body axes."""
     curved = constants[at] != 0.0
     for p in range(6):
@@ -51,13 +80,13 @@ def frame_vectors(constants, at, n, d, d_at, v, v_at, table):
             table[p, k] = constants[at + 1 + p * n + k]
             table[6 + p, k] = 0.0
             if curved:
-                first = at + 1 + 6 * n + (p * n + k) * n
+                row = at + 1 + 6 * n + (p * n + k) * n
                 for i in range(n):
-                    table[p, k] += constants[first + i] * d[d_at + i]
-                    table[6 + p, k] += constants[first + i] * v[v_at + i]
+                    table[p, k] += constants[row + i] * d[first + i]
+                    table[6 + p, k] += constants[row + i] * v[first + i]
     return (
-        half_way(constants, at, n, 0, d, d_at, table),
-        half_way(constants, at, n, 3, d, d_at, table),
+        half_way(constants, at, n, 0, d, first, table),
+        half_way(constants, at, n, 3, d, first, table),
     )
 
 
@@ -117,24 +146,24 @@ def left_change(theta, sign, a, change):
 
 
 @njit(**_options)
-def flexible_frame(layout, f, q, v, work):
+def flexible_frame(layout, f, work):
     """Pose, twist, acceleration at v' = 0 and Jacobian T of frame f on a flexible body."""
     b = layout.frame_body[f]
     n, at = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
     total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
-    table = work.frame_table
+    table = work.flexible.frame_table
     shift, theta = frame_vectors(
-        layout.modal.frame_constants, at, n, q, layout.body_q[b + 1] - n, v, first, table
+        layout.modal.frame_constants, at, n, work.flexible.d, work.flexible.d_rate, first, table
     )
     c = plus(vector(layout.frame_position, f), shift)
     arm, spin = turn(work.rotation, b, c), vector(work.spin, b)
-    sliding = turn(work.rotation, b, along(table, SHIFT, n, v, first))
-    turning = along(table, TURN, n, v, first)
+    sliding = turn(work.rotation, b, along(table, SHIFT, n, work.flexible.d_rate, first))
+    turning = along(table, TURN, n, work.flexible.d_rate, first)
     relative = turn(work.rotation, b, left(theta, 1.0, turning))
     lever = plus(cross(spin, arm), sliding)
-    curving = turn(work.rotation, b, along(table, SHIFT_RATE, n, v, first))
+    curving = turn(work.rotation, b, along(table, SHIFT_RATE, n, work.flexible.d_rate, first))
     acceleration = plus(cross(spin, plus(lever, sliding)), curving)
-    twisting = left(theta, 1.0, along(table, TURN_RATE, n, v, first))
+    twisting = left(theta, 1.0, along(table, TURN_RATE, n, work.flexible.d_rate, first))
     twisting = turn(work.rotation, b, plus(twisting, left_change(theta, 1.0, turning, turning)))
     twisting = plus(cross(spin, relative), twisting)
     for i in range(3):
@@ -143,7 +172,7 @@ def flexible_frame(layout, f, q, v, work):
         work.frame_acceleration[f, i] = acceleration[i]
         work.frame_spin[f, i] = spin[i] + relative[i]
         work.frame_spin_rate[f, i] = twisting[i]
-    frame_axes(layout.frame_axes, f, theta, work.rotation, b, work.small, work.frame_rotation)
+    frame_axes(layout.frame_axes, f, theta, work.rotation, b, work.flexible.turned, work.frame_rotation)
     t = layout.frame_t[f]
     flexible_columns(theta, n, total, b, t, table, work.rotation, work.frame_t)
     rigid_columns(b, arm, total, n, t, work.rotation, work.frame_t)
@@ -188,7 +217,7 @@ def rigid_columns(b, arm, total, n, t, rotation, frame_t):
 
 
 @njit(**_options)
-def add_flexible_arm(layout, f, q, v, force, moment, work, tangents, factor, at, stride, data):
+def add_flexible_arm(layout, f, force, moment, work, tangents, factor, at, stride, data):
     """Add factor · (∂Tᵀ/∂q) w T(x) of the wrench w = (F, M), global axes, on frame f, to the body's block.
 
     In body axes, with the moment m = M + c × F, the turn ψ of the body changes Tᵀw by m × ψ + (ψ × c) × F on ω and by
@@ -197,8 +226,8 @@ def add_flexible_arm(layout, f, q, v, force, moment, work, tangents, factor, at,
     b = layout.frame_body[f]
     n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
     total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
-    constants, table = layout.modal.frame_constants, work.frame_table
-    shift, theta = frame_vectors(constants, start, n, q, layout.body_q[b + 1] - n, v, first, table)
+    constants, table = layout.modal.frame_constants, work.flexible.frame_table
+    shift, theta = frame_vectors(constants, start, n, work.flexible.d, work.flexible.d_rate, first, table)
     c = plus(vector(layout.frame_position, f), shift)
     force, moment = turn_back(work.rotation, b, force), turn_back(work.rotation, b, moment)
     whole, planar = plus(moment, cross(c, force)), total - n == 3
@@ -231,27 +260,30 @@ def add_flexible_arm(layout, f, q, v, force, moment, work, tangents, factor, at,
 
 
 @njit(**_options)
-def flexible_rates(layout, f, q, v, work, out, first_row):
-    """How the twist of frame f changes with the elastic coordinates at constant v: columns into out[row:row+6, k].
+def flexible_rates(layout, f, work, out):
+    """How the twist of frame f changes with the elastic coordinates at constant v: added to the last columns of out (6, ·).
 
     In body axes ω × (Φ̂ δ) + (H d') δ and L (H_θ d') δ + ∂L (Θ̂ d') Θ̂ δ.
     """
     b = layout.frame_body[f]
     n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
-    first = layout.body_v[b + 1] - n
-    table = work.frame_table
+    total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
+    table = work.flexible.frame_table
     _, theta = frame_vectors(
-        layout.modal.frame_constants, start, n, q, layout.body_q[b + 1] - n, v, first, table
+        layout.modal.frame_constants, start, n, work.flexible.d, work.flexible.d_rate, first, table
     )
-    spin, turning = turn_back(work.rotation, b, vector(work.spin, b)), along(table, TURN, n, v, first)
+    spin, turning = (
+        turn_back(work.rotation, b, vector(work.spin, b)),
+        along(table, TURN, n, work.flexible.d_rate, first),
+    )
     for k in range(n):
         linear = plus(cross(spin, three(table, SHIFT, k)), three(table, SHIFT_RATE, k))
         turned = three(table, TURN, k)
         angular = plus(left(theta, 1.0, three(table, TURN_RATE, k)), left_change(theta, 1.0, turning, turned))
         linear, angular = turn(work.rotation, b, linear), turn(work.rotation, b, angular)
         for p in range(3):
-            out[first_row + p, k] = linear[p]
-            out[first_row + 3 + p, k] = angular[p]
+            out[p, total - n + k] += linear[p]
+            out[3 + p, total - n + k] += angular[p]
 
 
 __all__ = ["ModalLayout", "add_flexible_arm", "flexible_frame", "flexible_rates"]
