@@ -1,0 +1,267 @@
+"""Flexible bodies: a mesh in a floating frame, q = (position, unit quaternion, d), v = (velocity, ω in body axes, d')."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, rotation_matrix, vector
+from flexmbs.bodies.flexible_inertia import BodyMoments, packed
+from flexmbs.bodies.planar import PlanarBody
+from flexmbs.bodies.rigid import RigidBody
+from flexmbs.errors import FlexmbsError, ModelError
+from flexmbs.fem.elements import Elements
+from flexmbs.mesh.mesh import Mesh
+from flexmbs.reduction import CraigBampton, ModalTruncation, Part, ReducedPart, Reduction, reduce
+from flexmbs.reduction.stiffening import PAIRS, LoadCases
+
+Array = NDArray[np.float64]
+
+LARGEST = 600
+"""Elastic coordinates of one body up to which its matrices, full ones, are small."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(Body):
+    """A deformable body, reduced to few elastic coordinates d in its floating frame.
+
+    Parameters
+    ----------
+    name : what joints, reports and messages call it.
+    mesh : a Mesh (solid, plane or beam), or Elements for options beyond those here.
+    material : Material, or a mapping from cell sets to materials.
+    section : of beams. thickness, plane : of plane meshes, which become planar bodies (x, y, θ, d). up : of beams.
+    fixed : sets that do not move in the body's frame, as where a blade is clamped to its hub.
+    interfaces : sets (made rigid), ``Averaged(set)`` or nodes that joints and forces hold on to.
+    reduction : CraigBampton(modes=8) by default where there are interfaces, ModalTruncation(modes=10) where none are;
+        FreeInterface, StaticCondensation, Krylov, FullOrder.
+    frame : the floating frame: "tangent", "chord", "mean", Tangent(set), Chord(set, set); see ``reduce``.
+    damping : Rayleigh, ModalDamping or one damping ratio; none by default.
+    stiffening : count the geometric stiffening by inertia, joint and applied forces.
+    loads : named loads (Pressure, Traction, ...) that a ``BodyLoad`` may apply over time.
+    position, rotation, velocity, angular_velocity : initial state of the mesh's axes, see Body.
+    """
+
+    mesh: Mesh | Elements | None = None
+    material: Any = None
+    section: Any = None
+    fixed: Any = None
+    interfaces: Any = None
+    reduction: Reduction | None = None
+    frame: Any = None
+    damping: Any = None
+    stiffening: bool = True
+    loads: Mapping[str, Any] | None = None
+    thickness: Any = 1.0
+    plane: str = "stress"
+    up: ArrayLike | None = None
+    position: ArrayLike | None = None
+    rotation: Any = None
+    velocity: ArrayLike | None = None
+    angular_velocity: ArrayLike | None = None
+    reduced: ReducedPart = field(default=None, repr=False)  # type: ignore[assignment]
+    """The reduced part; made from the mesh, or given (a loaded one)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.initial
+        if self.reduced is None:
+            object.__setattr__(self, "reduced", self._reduced(self._part()))
+        if self.reduced.size > LARGEST:
+            raise ModelError(
+                f"{self.name}: {self.reduced.size} elastic coordinates are too many for a moving body (up to {LARGEST}); "
+                "reduce it, e.g. reduction=CraigBampton(modes=20)."
+            )
+
+    @classmethod
+    def from_matrices(
+        cls,
+        name: str,
+        points: ArrayLike | Mesh,
+        mass: Any,
+        stiffness: Any,
+        node_sets: Mapping[str, ArrayLike] | None = None,
+        **options: Any,
+    ) -> FlexibleBody:
+        """A flexible body from M and K of another finite-element program (``read_matrices`` reads their files).
+
+        Without elements there is neither stress nor geometric stiffening.
+        """
+        part = Part.of_matrices(points, mass, stiffness, node_sets, name)
+        return cls(name, part.mesh, reduced=cls._reduce(name, part, {**options, "stiffening": False}), **options)
+
+    def _part(self) -> Any:
+        if isinstance(self.mesh, Elements):
+            return self.mesh
+        if not isinstance(self.mesh, Mesh):
+            raise ModelError(f"{self.name}: a Mesh or Elements is needed, not {type(self.mesh).__name__}.")
+        options = {"thickness": self.thickness, "plane": self.plane} if self.mesh.dimension == 2 else {}
+        try:
+            return Elements(self.mesh, self.material, section=self.section, up=self.up, **options)
+        except FlexmbsError as error:
+            raise type(error)(f"{self.name}: {error}") from error
+
+    def _reduced(self, part: Any) -> ReducedPart:
+        names = ("fixed", "interfaces", "reduction", "frame", "damping", "stiffening", "loads")
+        return self._reduce(self.name, part, {n: getattr(self, n) for n in names})
+
+    @staticmethod
+    def _reduce(name: str, part: Any, options: Mapping[str, Any]) -> ReducedPart:
+        known = ("fixed", "interfaces", "frame", "damping", "stiffening", "loads")
+        method = options.get("reduction")
+        if method is None:
+            method = ModalTruncation(modes=10) if options.get("interfaces") is None else CraigBampton(modes=8)
+        try:
+            return reduce(part, method, **{k: options[k] for k in known if k in options})
+        except FlexmbsError as error:
+            raise type(error)(f"{name}: {error}") from error
+
+    # ---- what every body has ------------------------------------------------------------------------------------
+
+    @property
+    def planar(self) -> bool:
+        """Whether it moves in the plane."""
+        return self.reduced.axes == 2
+
+    @property
+    def kind(self) -> int:  # type: ignore[override]
+        """Its frame moves as a rigid or planar body does."""
+        return PLANAR if self.planar else RIGID
+
+    @property
+    def n_q(self) -> int:  # type: ignore[override]
+        """Number of coordinates."""
+        return (3 if self.planar else 7) + self.modes
+
+    @property
+    def n_v(self) -> int:  # type: ignore[override]
+        """Number of velocities."""
+        return (3 if self.planar else 6) + self.modes
+
+    @property
+    def modes(self) -> int:
+        """Number of elastic coordinates."""
+        return self.reduced.size
+
+    @property
+    def mass_parameters(self) -> tuple[float, Array, Array]:
+        """Mass, mass centre and inertia about the origin of the undeformed body."""
+        c = self.reduced.constants
+        return c.mass, c.s0 / c.mass, np.trace(c.second) * np.eye(3) - c.second
+
+    @property
+    def initial(self) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+        """Given initial state."""
+        return (
+            None if self.position is None else self._vector(self.position, "position"),
+            None if self.rotation is None else rotation_matrix(self._turn(self.rotation), f"{self.name}: rotation"),
+            None if self.velocity is None else self._vector(self.velocity, "velocity"),
+            None if self.angular_velocity is None else self._vector(self._turn(self.angular_velocity), "angular_velocity"),
+        )
+
+    def _vector(self, given: ArrayLike, what: str) -> Array:
+        array = np.asarray(given, dtype=float)
+        if array.shape == (2,):
+            array = np.append(array, 0.0)
+        return vector(array, 3, f"{self.name}: {what}")
+
+    @staticmethod
+    def _turn(given: Any) -> Any:
+        """A planar body's angle as a rotation vector."""
+        return np.array([0.0, 0.0, float(given)]) if np.ndim(given) == 0 else given
+
+    # ---- frames -------------------------------------------------------------------------------------------------
+
+    def at(self, *place: Any, axes: Any = None) -> Frame:
+        """A frame on an interface or set by its name, on a node by its number, or at a point (two or three numbers).
+
+        At a point it moves with the nodes around it; without any place it is the floating frame itself.
+        """
+        turned = rotation_matrix(axes, f"{self.name}.at(): axes")
+        if not place:
+            return Frame(self, np.zeros(3), turned, np.zeros((6, self.modes)))
+        try:
+            if len(place) == 1 and (isinstance(place[0], str | int | np.integer)):
+                found = self.reduced.frame(place[0])
+            else:
+                found = self.reduced.frame_at(place[0] if len(place) == 1 else place)
+        except FlexmbsError as error:
+            raise ModelError(f"{self.name}.at(): {error}") from error
+        shapes = np.vstack([found.displacement, found.rotation])
+        return Frame(self, found.position, turned, shapes, self._curvatures(found.name))
+
+    def _curvatures(self, interface: str) -> Array | None:
+        """How bending shortens the body at an interface: minus the stress stiffness of each unit force there."""
+        cases, n = self.reduced.cases, self.modes
+        if interface not in self.reduced.interfaces or not len(cases.K_g):
+            return None
+        out = np.zeros((6, n, n))
+        for row, label in enumerate(("x", "y", "z", "rx", "ry", "rz")):
+            name = f"{interface} {label}"
+            if name in cases.names:
+                out[row] = -cases.K_g[cases.names.index(name)]
+        return out
+
+    # ---- constants ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def moments(self) -> BodyMoments:
+        """The constants of the equations of motion."""
+        c = self.reduced.constants
+        shortening, shearing = stress_stiffnesses(self.reduced.cases, self.modes)
+        return BodyMoments(
+            c.mass, c.s0, c.second, c.S, c.first.transpose(1, 0, 2), np.diag(c.stiffness), np.diag(c.damping), c.m,
+            shortening, shearing,
+        )  # fmt: skip
+
+    @cached_property
+    def modal_constants(self) -> Array:
+        """Constants for the compiled functions."""
+        return packed(self.moments)
+
+    @cached_property
+    def modal_lengths(self) -> Array:
+        """Largest displacement of a node for a unit of each elastic coordinate; rotations as what they move a body's
+        length away.
+        """
+        axes, mesh = self.reduced.axes, self.reduced.mesh
+        nodal = self.reduced.basis.reshape(mesh.n_nodes, -1, self.modes)
+        straight, turning = nodal[:, :axes], mesh.size * nodal[:, axes:]
+        return np.asarray(np.sqrt(((straight**2).sum(axis=1) + (turning**2).sum(axis=1)).max(axis=0)))
+
+    def modes_table(self) -> str:
+        """What each elastic coordinate is, as a table of text."""
+        return self.reduced.modes_table()
+
+    def rigid(self) -> RigidBody | PlanarBody:
+        """The rigid body with the same mass properties, pose and name."""
+        mass, center, inertia = self.mass_parameters
+        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
+        if self.planar:
+            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
+        return RigidBody(self.name, mass, inertia, center, "origin", **state)
+
+
+def stress_stiffnesses(cases: LoadCases, n: int) -> tuple[Array, Array]:
+    """G_i (3, n, n) and B_ij (3, 3, n, n) of the accelerations e_i and x_j e_i, from the twelve inertia cases.
+
+    The cases are those of a, of ε (fields e_k × x) and of products of ω (fields ω_i ω_j symmetrised, less ω² x).
+    """
+    shortening, shearing = np.zeros((3, n, n)), np.zeros((3, 3, n, n))
+    if not len(cases.K_g):
+        return shortening, shearing
+    shortening[:] = cases.K_g[:3]
+    turning, spinning = cases.K_g[3:6], cases.K_g[6:12]
+    trace = -0.5 * spinning[:3].sum(axis=0)
+    for (i, j), both in zip(PAIRS, spinning, strict=True):
+        if i == j:
+            shearing[i, i] = both + trace
+        else:  # PAIRS are cyclic: e_k × x has -1 in (i, j) and 1 in (j, i)
+            k = 3 - i - j
+            shearing[i, j], shearing[j, i] = (both - turning[k]) / 2, (both + turning[k]) / 2
+    return shortening, shearing
