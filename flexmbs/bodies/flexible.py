@@ -161,7 +161,9 @@ class FlexibleBody(Body):
             None if self.position is None else self._vector(self.position, "position"),
             None if self.rotation is None else rotation_matrix(self._turn(self.rotation), f"{self.name}: rotation"),
             None if self.velocity is None else self._vector(self.velocity, "velocity"),
-            None if self.angular_velocity is None else self._vector(self._turn(self.angular_velocity), "angular_velocity"),
+            None
+            if self.angular_velocity is None
+            else self._vector(self._turn(self.angular_velocity), "angular_velocity"),
         )
 
     def _vector(self, given: ArrayLike, what: str) -> Array:

@@ -52,22 +52,19 @@ class FlexibleWork(NamedTuple):
     small: Array  # (3, 3, 3)
     frame_table: Array  # (FRAME_VECTORS, widest)
     turned: Array  # (1, 3, 3)
-    rates: Array  # (6, velocities of the widest body)
 
 
 def flexible_work(modal: ModalLayout, n_v: int) -> FlexibleWork:
     """Arrays for one evaluation at a time."""
     widest = int(modal.body[:, MODES].max(initial=0))
-    n = n_v if widest else 0
     return FlexibleWork(
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
+        np.zeros(n_v),
+        np.zeros(n_v),
+        np.zeros(n_v),
         np.zeros((VECTORS, widest)),
         np.zeros((3, 3, 3)),
         np.zeros((FRAME_VECTORS, widest)),
         np.zeros((1, 3, 3)),
-        np.zeros((6, widest + 6)),
     )
 
 
@@ -261,7 +258,7 @@ def add_flexible_arm(layout, f, force, moment, work, tangents, factor, at, strid
 
 @njit(**_options)
 def flexible_rates(layout, f, work, out):
-    """How the twist of frame f changes with the elastic coordinates at constant v: added to the last columns of out (6, ·).
+    """Add to the last columns of out (6, ·) how the twist of frame f changes with the elastic coordinates, v constant.
 
     In body axes ω × (Φ̂ δ) + (H d') δ and L (H_θ d') δ + ∂L (Θ̂ d') Θ̂ δ.
     """

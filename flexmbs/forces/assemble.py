@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from flexmbs.bodies.body import PLANAR, RIGID
-from flexmbs.bodies.flexible_frames import MODES, add_flexible_arm, flexible_rates
+from flexmbs.bodies.flexible_calls import arm_deforms, rates_deform
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
 from flexmbs.forces.triples import add, inner, minus, options, part, triple
@@ -60,23 +60,18 @@ def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, d
             n = layout.body_v[b + 1] - layout.body_v[b]
             at, stride = where.body_place[b, 0], where.body_place[b, 1]
             kind = layout.body_kind[b]
-            if layout.modal.frame[frame, MODES]:
-                add_flexible_arm(
-                    layout, frame, part(work.forces.wrench, f, 6 * side), part(work.forces.wrench, f, 6 * side + 3),
-                    work, turning, -scale, at, stride, data,
-                )  # fmt: skip
-            else:
+            force, torque = part(work.forces.wrench, f, 6 * side), part(work.forces.wrench, f, 6 * side + 3)
+            if not arm_deforms(layout.modal, layout, frame, force, torque, work, turning, -scale, at, stride, data):
                 add_arm(
-                    kind, b, vector(layout.frame_position, frame), part(work.forces.wrench, f, 6 * side),
-                    part(work.forces.wrench, f, 6 * side + 3), work.rotation, turning, -scale, at, stride, data,
+                    kind, b, vector(layout.frame_position, frame), force, torque, work.rotation, turning, -scale,
+                    at, stride, data,
                 )  # fmt: skip
             frame_maps(
                 kind, b, n, layout.frame_t[frame], work.frame_t, turning,
                 minus(vector(work.frame_velocity, frame), vector(work.velocity, b)), vector(work.frame_spin, frame),
                 c_d, maps,
             )  # fmt: skip
-            if layout.modal.frame[frame, MODES]:
-                flexible_rates(layout, frame, work, maps[RATED])
+            rates_deform(layout.modal, layout, frame, work, maps[RATED])
             for other in range(2):
                 s = 2 * other + side
                 at, stride = where.force_place[f, s, 0], where.force_place[f, s, 1]

@@ -12,9 +12,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.bodies.flexible_frames import MODES, START, FlexibleWork, flexible_frame, flexible_work
-from flexmbs.bodies.flexible_inertia import flexible_rows, moment_vectors
-from flexmbs.bodies.flexible_tangent import flexible_mass
+from flexmbs.bodies.flexible_calls import frame_deforms, inertia_deforms, keep_elastic
+from flexmbs.bodies.flexible_frames import FlexibleWork, flexible_work
 from flexmbs.forces.layout import ForceWork, force_work
 from flexmbs.forces.wrenches import wrenches
 from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
@@ -53,7 +52,8 @@ class Work(NamedTuple):
     gamma: Array
     jacobian: Array  # flat, see Layout.entry_at
     forces: ForceWork
-    flexible: FlexibleWork
+    rates: Array  # (6, velocities of the widest body) scratch
+    flexible: FlexibleWork | None
 
 
 def work_arrays(layout: Layout) -> Work:
@@ -65,7 +65,8 @@ def work_arrays(layout: Layout) -> Work:
         np.zeros(layout.frame_t[-1]),
         np.zeros(m), np.zeros((m, 9)), np.zeros((m, 4, 3)), np.zeros(m),
         np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(layout.entry_at[-1]),
-        force_work(layout.forces, layout.body_v), flexible_work(layout.modal, layout.n_v),
+        force_work(layout.forces, layout.body_v), np.zeros((6, int(np.diff(layout.body_v).max(initial=0)))),
+        None if layout.modal is None else flexible_work(layout.modal, layout.n_v),
     )  # fmt: skip
 
 
@@ -75,10 +76,7 @@ def body_poses(layout, q, v, work):
     for b in range(layout.body_kind.size):
         kind = layout.body_kind[b]
         k, m = layout.body_q[b], layout.body_v[b]
-        n = layout.modal.body[b, MODES]
-        for i in range(n):
-            work.flexible.d[layout.body_v[b + 1] - n + i] = q[layout.body_q[b + 1] - n + i]
-            work.flexible.d_rate[layout.body_v[b + 1] - n + i] = v[layout.body_v[b + 1] - n + i]
+        keep_elastic(layout.modal, layout, b, q, v, work)
         if kind == RIGID:
             quaternion_matrix((q[k + 3], q[k + 4], q[k + 5], q[k + 6]), work.rotation[b])
             turning = turn(work.rotation, b, (v[m + 3], v[m + 4], v[m + 5]))
@@ -113,8 +111,7 @@ def frames(layout, work):
     """
     for f in range(layout.frame_body.size):
         b = layout.frame_body[f]
-        if layout.modal.frame[f, MODES]:
-            flexible_frame(layout, f, work)
+        if frame_deforms(layout.modal, layout, f, work):
             continue
         kind = layout.body_kind[b]
         arm, spin = turn(work.rotation, b, vector(layout.frame_position, f)), vector(work.spin, b)
@@ -250,8 +247,7 @@ def body_inertia(layout, b, v, work, mass, force):
     m, c, inertia, g = layout.mass[b], layout.centre[b], layout.inertia[b], layout.gravity
     first = layout.body_v[b]
     mass[:] = 0.0
-    if layout.modal.body[b, MODES]:
-        deforming_inertia(layout, b, v, work, mass, force)
+    if inertia_deforms(layout.modal, layout, b, v, work, mass, force):
         return
     if kind == POINT:
         for i in range(3):
@@ -287,32 +283,6 @@ def body_inertia(layout, b, v, work, mass, force):
             mass[p, 3 + i] = value
             mass[3 + i, p] = value
             mass[3 + p, 3 + i] = inertia[p, i]
-
-
-@njit(**_options)
-def deforming_inertia(layout, b, v, work, mass, force):
-    """Mass matrix of a flexible body and its force f = Q - h of weight, velocities and elasticity."""
-    first, n, constants = layout.body_v[b], layout.modal.body[b, MODES], layout.modal.constants
-    elastic, start, planar = layout.body_v[b + 1] - n, layout.modal.body[b, START], layout.body_kind[b] == PLANAR
-    table, small, d, g = work.flexible.table, work.flexible.small, work.flexible.d, layout.gravity
-    still, zero = work.flexible.still, (0.0, 0.0, 0.0)
-    w, a = (v[first + 3], v[first + 4], v[first + 5]), (-g[0], -g[1], -g[2])
-    if planar:
-        w, a = (0.0, 0.0, v[first + 2]), (-g[0], -g[1], 0.0)
-    a = turn_back(work.rotation, b, a)
-    moment_vectors(constants, start, n, d, elastic, v, still, elastic, False, table)
-    push, moment, s, _ = flexible_rows(
-        constants, start, n, w, zero, a, d, elastic, v, still, elastic, table, small, force, elastic - first, -1.0
-    )
-    flexible_mass(constants, start, n, s, table, small, work.rotation, b, planar, mass)
-    push = turn(work.rotation, b, push)
-    for i in range(2 if planar else 3):
-        force[i] = -push[i]
-    if planar:
-        force[2] = -moment[2]
-    else:
-        for i in range(3):
-            force[3 + i] = -moment[i]
 
 
 @njit(**_inlined)

@@ -51,7 +51,7 @@ class Layout(NamedTuple):
     group_row: Index  # first row of each joint
     row_holonomic: NDArray[np.bool_]  # rows that hold positions; the others are relations of velocities only
     forces: ForceLayout
-    modal: ModalLayout
+    modal: ModalLayout | None  # None where no body is flexible: nothing of them is compiled then
 
     @property
     def n_bodies(self) -> int:
@@ -184,8 +184,10 @@ class FrameBook:
         return id(frame.body), frame.position.tobytes(), frame.axes.tobytes(), frame.shapes.tobytes()
 
 
-def lay_out_modes(bodies: Sequence[Body], frames: Sequence[Frame]) -> ModalLayout:
+def lay_out_modes(bodies: Sequence[Body], frames: Sequence[Frame]) -> ModalLayout | None:
     """Constants of flexible bodies and of frames on them, one after the other."""
+    if not any(body.modes for body in bodies):
+        return None
     constants = [body.modal_constants for body in bodies]
     rows = [frame.modal_constants for frame in frames]
     return ModalLayout(

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, RIGID
-from flexmbs.bodies.flexible_frames import MODES, add_flexible_arm
+from flexmbs.bodies.flexible_calls import arm_deforms
 from flexmbs.forces.assemble import add_forces
 from flexmbs.forces.laws import FRAME_I, FRAME_J
 from flexmbs.joints.measures import (
@@ -255,16 +255,14 @@ def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
     for f in range(layout.frame_body.size):
         b = layout.frame_body[f]
         kind = layout.body_kind[b]
-        if layout.modal.frame[f, MODES]:
-            add_flexible_arm(
-                layout, f, triple_of(scratch.wrench, f, 0), triple_of(scratch.wrench, f, 3), work, scratch.tangent, -1.0,
-                where.body_place[b, 0], where.body_place[b, 1], data,
-            )  # fmt: skip
-        elif kind in (RIGID, PLANAR):
+        at, stride = where.body_place[b, 0], where.body_place[b, 1]
+        force, moment = triple_of(scratch.wrench, f, 0), triple_of(scratch.wrench, f, 3)
+        if arm_deforms(layout.modal, layout, f, force, moment, work, scratch.tangent, -1.0, at, stride, data):
+            continue
+        if kind in (RIGID, PLANAR):
             add_arm(
-                kind, b, vector(layout.frame_position, f), triple_of(scratch.wrench, f, 0),
-                triple_of(scratch.wrench, f, 3), work.rotation, scratch.tangent,
-                where.body_place[b, 0], where.body_place[b, 1], data,
+                kind, b, vector(layout.frame_position, f), force, moment, work.rotation, scratch.tangent, at, stride,
+                data,
             )  # fmt: skip
 
 

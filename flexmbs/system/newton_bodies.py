@@ -7,9 +7,7 @@ from typing import Any
 from numba import njit
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.bodies.flexible_frames import MODES, START
-from flexmbs.bodies.flexible_inertia import flexible_rows, moment_vectors
-from flexmbs.bodies.flexible_tangent import add_flexible
+from flexmbs.bodies.flexible_calls import body_deforms
 from flexmbs.joints.measures import cross, dot, turn, turn_back, vector
 from flexmbs.rotations import tangent
 
@@ -111,60 +109,20 @@ def add_planar(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, rotatio
         data[at + 2 * stride + 2] += scale * (c_m * inertia - m * (y * a_y + x * a_x))
 
 
-@njit(**_options)
-def add_deforming(layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work, tangents, matrix, data, residual):
-    """The same of a flexible body, in space or in the plane."""
-    first, n, constants = layout.body_v[b], layout.modal.body[b, MODES], layout.modal.constants
-    elastic, start, planar = layout.body_v[b + 1] - n, layout.modal.body[b, START], layout.body_kind[b] == PLANAR
-    table, small, d = work.flexible.table, work.flexible.small, work.flexible.d
-    w, e, fall = motion_of(layout, b, v, rate)
-    a = turn_back(work.rotation, b, fall)
-    moment_vectors(constants, start, n, d, elastic, v, rate, elastic, matrix, table)
-    force, moment, s, s1 = flexible_rows(
-        constants, start, n, w, e, a, d, elastic, v, rate, elastic, table, small,
-        residual, unknown + elastic - first, scale,
-    )  # fmt: skip
-    push = turn(work.rotation, b, force)
-    for i in range(2 if planar else 3):
-        residual[unknown + i] = scale * push[i]
-    if planar:
-        residual[unknown + 2] = scale * moment[2]
-    else:
-        for i in range(3):
-            residual[unknown + 3 + i] = scale * moment[i]
-    if matrix:
-        add_flexible(
-            constants, start, n, w, e, a, s, s1, force, table, small, work.rotation, tangents, b, planar,
-            scale, c_m, c_d, at, stride, data,
-        )  # fmt: skip
-
-
-@njit(**_inner)
-def motion_of(layout, b, v, rate):
-    """ω, ω' in body axes and p'' - g of a body, three floats each; a planar body stays in its plane."""
-    first, g = layout.body_v[b], layout.gravity
-    if layout.body_kind[b] == PLANAR:
-        fall = rate[first] - g[0], rate[first + 1] - g[1], 0.0
-        return (0.0, 0.0, v[first + 2]), (0.0, 0.0, rate[first + 2]), fall
-    fall = rate[first] - g[0], rate[first + 1] - g[1], rate[first + 2] - g[2]
-    return triple(v, first + 3), triple(rate, first + 3), fall
-
-
 @njit(**_inner)
 def add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual):
     """Inertia and weight of all bodies."""
     for b in range(layout.body_kind.size):
         kind, first, unknown = layout.body_kind[b], layout.body_v[b], where.body_unknown[b]
         at, stride = where.body_place[b, 0], where.body_place[b, 1]
-        if layout.modal.body[b, MODES]:
-            if matrix and kind == RIGID:
-                tangent(triple(increment, first + 3), scratch.tangent[b])
-            add_deforming(
-                layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work, scratch.tangent, matrix, data, residual
-            )
-        elif kind == RIGID:
-            if matrix:
-                tangent(triple(increment, first + 3), scratch.tangent[b])
+        if matrix and kind == RIGID:
+            tangent(triple(increment, first + 3), scratch.tangent[b])
+        if body_deforms(
+            layout.modal, layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work, scratch.tangent, matrix,
+            data, residual,
+        ):  # fmt: skip
+            continue
+        if kind == RIGID:
             add_rigid(
                 layout, b, v, rate, unknown, at, stride, scale, c_m, c_d, work.rotation, scratch.tangent, matrix,
                 data, residual,

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import njit
 
-from flexmbs.bodies.flexible_frames import MODES, flexible_rates
+from flexmbs.bodies.flexible_calls import rates_deform
 from flexmbs.joints.measures import cross, dot, vector
 from flexmbs.joints.rates import wrench_change
 from flexmbs.system.newton_bodies import frame_column
@@ -44,10 +44,9 @@ def add_side(layout, where, m, side, e, factor, multiplier, c_d, work, tangents,
     pull, g = (work.gradient[m, 0], work.gradient[m, 1], work.gradient[m, 2]), 3 + 3 * side
     twist = work.gradient[m, g], work.gradient[m, g + 1], work.gradient[m, g + 2]
     still = 0.0, 0.0, 0.0
-    rates, rigid = work.flexible.rates, n - layout.modal.frame[f, MODES]
-    if rigid < n:
-        rates[:] = 0.0
-        flexible_rates(layout, f, work, rates)
+    rates = work.rates
+    rates[:] = 0.0
+    rigid = n - rates_deform(layout.modal, layout, f, work, rates)
     for c in range(n):
         shift = frame_column(layout.body_kind[b], work.frame_t, at, n, 0, tangents, b, c)
         turned = frame_column(layout.body_kind[b], work.frame_t, at, n, 3, tangents, b, c)

@@ -45,7 +45,7 @@ def add_saddle(layout, where, work, data):
 @njit(**_options)
 def add_mass(layout, where, v, work, data, force):
     """Mass matrices into the matrix; ``force`` (unknowns,) receives f = Q - h."""
-    width = 6 + work.flexible.table.shape[1]
+    width = work.rates.shape[1]
     mass, local = np.zeros((width, width)), np.zeros(width)
     for b in range(layout.body_kind.size):
         n = layout.body_v[b + 1] - layout.body_v[b]
