@@ -2,6 +2,7 @@
 
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import ModalDamping, Rayleigh
+from flexmbs.reduction.matrices import NodalMatrices, read_matrices
 from flexmbs.reduction.methods import (
     CraigBampton,
     FreeInterface,
@@ -16,11 +17,15 @@ from flexmbs.reduction.reduce import full_order_projection, reduce
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.reference import Chord, MeanAxes, Tangent
 from flexmbs.reduction.stiffening import INERTIA_CASES, LoadCases, inertia_factors
+from flexmbs.reduction.storage import load_reduced, load_stress_modes, save_reduced
+from flexmbs.reduction.stress_modes import Envelope, StressModes, stress_modes
+from flexmbs.reduction.table import ModeRow
 
 __all__ = [
     "INERTIA_CASES",
     "Chord",
     "CraigBampton",
+    "Envelope",
     "FrameShapes",
     "FreeInterface",
     "FullOrder",
@@ -30,13 +35,21 @@ __all__ = [
     "ModalConstants",
     "ModalDamping",
     "ModalTruncation",
+    "ModeRow",
+    "NodalMatrices",
     "Part",
     "Rayleigh",
     "ReducedPart",
     "Reduction",
     "StaticCondensation",
+    "StressModes",
     "Tangent",
     "full_order_projection",
     "inertia_factors",
+    "load_reduced",
+    "load_stress_modes",
+    "read_matrices",
     "reduce",
+    "save_reduced",
+    "stress_modes",
 ]

@@ -58,7 +58,7 @@ class ModalConstants:
 
     def s(self, d: ArrayLike) -> Array:
         """First moment of the deformed body, s(d) = ∫ρ (x+u)."""
-        return np.asarray(self.s0 + self.S @ d)
+        return np.asarray(self.s0 + self.S @ np.asarray(d, dtype=float))
 
     def second_moments(self, d: ArrayLike) -> Array:
         """∫ρ (x+u)(x+u)ᵀ (3, 3)."""

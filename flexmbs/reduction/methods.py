@@ -143,7 +143,7 @@ class Krylov(Reduction):
     def shapes(self, space: Space, inertia: Array) -> Shapes:
         """A basis of the Krylov space, orthonormal in M."""
         loads = np.hstack([space.C.T.toarray(), inertia if self.inertia else inertia[:, :0]])
-        loads = loads[:, np.linalg.norm(loads, axis=0) > 0]
+        loads = loads[:, np.linalg.norm(loads, axis=0) > 0]  # those across a plane part
         if loads.shape[1] == 0:
             raise ModelError(f"{space.part.name}: Krylov needs loads to match: give interfaces=, or inertia=True.")
         free = _elastic(space)
@@ -163,17 +163,20 @@ class Krylov(Reduction):
                 known = space.momentum(space.R)  # what is rigid in it is left to the frame
                 return np.asarray(found - space.R @ np.linalg.solve(space.R.T @ known, known.T @ found))
 
+        on_places = space.C.shape[0]
         block = solve(loads)
         basis = np.zeros((space.size, 0))
         for _ in range(self.moments):
             if basis.shape[1]:
                 block = solve(space.momentum(block))
-            for _ in range(2):  # twice is enough
-                block = block - basis @ (basis.T @ space.momentum(block)) if basis.shape[1] else block
-            block = block @ orthonormalised(block.T @ space.momentum(block))
+            start = basis.shape[1]
+            # interfaces first: what rounding cannot tell apart is lost to the inertia loads, not to them
+            for some in (block[:, :on_places], block[:, on_places:]):
+                basis = np.hstack([basis, _beside(space, basis, some)])
+            on_places = min(on_places, basis.shape[1] - start)
+            block = basis[:, start:]
             if not block.shape[1]:
                 break
-            basis = np.hstack([basis, block])
         return Shapes(basis, _numbered("Krylov shape", basis.shape[1]))
 
 
@@ -194,6 +197,15 @@ class FullOrder(Reduction):
 def _elastic(space: Space) -> Conditions:
     """Static solutions of the part held where it is fixed; a free one in mean axes, loads balanced by inertia."""
     return space.under(sp.csr_array(space.momentum(space.R).T) if space.R.shape[1] else sp.csr_array((0, space.size)))
+
+
+def _beside(space: Space, basis: Array, block: Array) -> Array:
+    """What a block adds to an orthonormal basis, orthonormal in M."""
+    size = np.sqrt(np.maximum(np.einsum("ik,ik->k", block, space.momentum(block)), 0.0))
+    for lengths in (size, None):  # twice is enough
+        block = block - basis @ (basis.T @ space.momentum(block))
+        block = block @ orthonormalised(block.T @ space.momentum(block), lengths)
+    return block
 
 
 def _modes(method: Reduction, space: Space, under: Conditions, count: int) -> tuple[Array, float]:

@@ -144,7 +144,7 @@ def _diagonal(part: Part, psi: Array) -> tuple[Array, Array, Array]:
     sign = np.sign(psi[largest, range(psi.shape[1])])
     if values[0] <= 1e-12 * values[-1]:
         raise ModelError(
-            f"{part.name}: a reduced coordinate has no stiffness; the part is a mechanism, or its frame does not hold it."
+            f"{part.name}: a reduced coordinate has no stiffness; the part is a mechanism, or its frame is not held."
         )
     return psi * sign, values, mixing * sign
 

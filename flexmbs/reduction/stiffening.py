@@ -90,7 +90,7 @@ def load_vectors(part: Part, loads: Mapping[str, Any] | None) -> tuple[tuple[str
                 vector = np.zeros(0)
         if vector.shape != (part.n_dofs,) or not np.isfinite(vector).all():
             raise ModelError(
-                f"{part.name}: load set {name!r} must be a Force, Traction, Pressure, ... or {part.n_dofs} nodal forces."
+                f"{part.name}: load set {name!r} must be a Force, Pressure, Traction ... or {part.n_dofs} nodal forces."
             )
         names.append(name)
         columns.append(vector[:, None])
