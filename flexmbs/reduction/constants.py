@@ -79,7 +79,7 @@ class ModalConstants:
     def mixed(self, d: ArrayLike, rate: ArrayLike) -> Array:
         """P = ∫ρ (x+u) u'ᵀ (3, 3); 2∫ρ (x+u)~ω~u' = 2 (tr P ω - Pᵀω), and I(d)' = 2 tr P - P - Pᵀ."""
         rate = np.asarray(rate, dtype=float)
-        return np.asarray((self.first @ rate).T + np.asarray(d, dtype=float) @ (self.m @ rate))
+        return np.asarray((self.first @ rate).T + (self.m @ rate) @ np.asarray(d, dtype=float))
 
     # ---- the elastic row
 
