@@ -16,7 +16,7 @@ from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.stiffening import LoadCases
-from flexmbs.reduction.stress_modes import StressModes
+from flexmbs.reduction.recovery import StressModes
 from flexmbs.reduction.table import ModeRow
 
 FORMAT = "flexmbs reduced part 1"

@@ -36,7 +36,7 @@ def axial(elements: fm.Elements) -> np.ndarray:
 
 
 def beam_moments(elements: fm.Elements, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """∫ρ(x+u) and ∫ρ(x+u)(x+u)ᵀ of beams 0.03 high (y) and 0.02 wide (z), point by point, and of the bodies on their nodes."""
+    """∫ρ(x+u) and ∫ρ(x+u)(x+u)ᵀ of beams 0.03 high (y) and 0.02 wide (z), point by point, and of bodies on nodes."""
     gauss, weights = np.polynomial.legendre.leggauss(5)
     block, lumped = elements.blocks
     assert isinstance(block, Beam)
