@@ -13,12 +13,12 @@ from flexmbs.reduction.methods import (
     StaticCondensation,
 )
 from flexmbs.reduction.part import Part
-from flexmbs.reduction.reducing import full_order_projection, reduce
+from flexmbs.reduction.recovery import Envelope, StressModes, stress_modes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
+from flexmbs.reduction.reducing import full_order_projection, reduce
 from flexmbs.reduction.reference import Chord, MeanAxes, Tangent
 from flexmbs.reduction.stiffening import INERTIA_CASES, LoadCases, inertia_factors
 from flexmbs.reduction.storage import load_reduced, load_stress_modes, save_reduced
-from flexmbs.reduction.recovery import Envelope, StressModes, stress_modes
 from flexmbs.reduction.table import ModeRow
 
 __all__ = [

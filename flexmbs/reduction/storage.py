@@ -14,9 +14,9 @@ import numpy as np
 from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction.constants import ModalConstants
+from flexmbs.reduction.recovery import StressModes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.stiffening import LoadCases
-from flexmbs.reduction.recovery import StressModes
 from flexmbs.reduction.table import ModeRow
 
 FORMAT = "flexmbs reduced part 1"
