@@ -8,7 +8,6 @@ from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
-from flexmbs.analyses.supports import Averaged
 from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody
 from flexmbs.equations import Equations, Solution
 from flexmbs.errors import (
@@ -67,7 +66,7 @@ from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.nullspace import NullSpace, null_space
 from flexmbs.profiles import ConstantSpeed, Harmonic, Polynomial, Profile, Ramp, SmoothStep, SpinUp, Spline
-from flexmbs.projection import Projection, averaging_rows
+from flexmbs.projection import Averaged, Projection, averaging_rows
 from flexmbs.results import Result
 from flexmbs.sections import Section
 from flexmbs.system.state import State

@@ -24,6 +24,7 @@ LAYERS = [
     {"forces"},
     {"joints"},
     {"bodies"},
+    {"reduction"},
     {"fem"},
     {"mesh", "materials", "sections", "formulations"},
     {"projection"},

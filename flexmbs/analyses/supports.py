@@ -12,17 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import AnalysisError
 from flexmbs.fem.elements import Elements
-from flexmbs.mesh.mesh import Which
-from flexmbs.projection import Projection, averaging_rows
+from flexmbs.projection import Averaged, Projection, averaging_rows
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Averaged:
-    """A set whose weighted mean motion counts, not that of each node: it may still deform."""
-
-    nodes: Which
 
 
 @dataclass(frozen=True)

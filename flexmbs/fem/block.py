@@ -132,7 +132,7 @@ class ScalarBlock(ElementBlock):
 
 
 def turning_matrix(second: Array, w: Array) -> Array:
-    """H with ½θᵀHθ = ∫ρ (W r)·½ θ × (θ × r): sym(SW) - tr(SW) 1 from the second moments S = ∫ρ r rᵀ, (..., 3, 3)."""
-    product = second @ w
+    """H with ½θᵀHθ = ∫ρ (W r)·½ θ × (θ × r): sym(SWᵀ) - tr(SWᵀ) 1, with second moments S = ∫ρ r rᵀ (..., 3, 3)."""
+    product = second @ np.swapaxes(w, -1, -2)
     trace = np.trace(product, axis1=-2, axis2=-1)[..., None, None]
     return np.asarray((product + np.swapaxes(product, -1, -2)) / 2 - trace * np.eye(3))

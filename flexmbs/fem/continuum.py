@@ -187,11 +187,16 @@ class Continuum(ScalarBlock):
 
     def geometric(self, stress: Array) -> Array:
         """K_g = (∫ g_aᵀ σ g_b dV) ⊗ I."""
+        scalar, d = self.geometric_scalar(stress), self.dofs
+        return np.einsum("eab,ij->eaibj", scalar, np.eye(d)).reshape(len(scalar), self.size, self.size)
+
+    def geometric_scalar(self, stress: Array) -> Array:
+        """∫ g_aᵀ σ g_b dV, (elements, a, a)."""
         d, n = self.dofs, self.cells.shape[1]
         tensor = np.ascontiguousarray(stress[:, :, VOIGT_INDEX[:d, :d]])
         scalar = np.empty((len(self.cells), n, n))
         kernels.geometric_scalar(self.points, self.cells, self.tables.elastic, tensor, self.thickness, scalar)
-        return np.einsum("eab,ij->eaibj", scalar, np.eye(d)).reshape(len(scalar), self.size, self.size)
+        return scalar
 
     def strain_state(self, displacement: Array) -> Array:
         """In-plane or full strains (elements, points, 3 or 6) at the integration points."""

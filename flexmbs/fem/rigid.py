@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from flexmbs.fem.elements import Elements
 from flexmbs.linalg import factorize
+from flexmbs.mesh.mesh import Mesh
 from flexmbs.projection import Projection
 
 Array = NDArray[np.float64]
@@ -20,7 +21,19 @@ HINDERED = 1e-9
 """A rigid motion of unit length of which less than this meets a support counts as free."""
 
 
-def rigid_motions(elements: Elements, about: Array | None = None) -> Array:
+class OnNodes(Protocol):
+    """Anything with coordinates on the nodes of a mesh."""
+
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh."""
+
+    @property
+    def dofs_per_node(self) -> int:
+        """Coordinates per node: 2, 3 or 6."""
+
+
+def rigid_motions(elements: OnNodes, about: Array | None = None) -> Array:
     """The small rigid motions about a point (by default the origin), as columns: translations, then rotations.
 
     (coordinates, 6); (coordinates, 3) for plane meshes: x, y and the rotation about z.

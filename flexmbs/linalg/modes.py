@@ -35,12 +35,14 @@ def smallest_modes(
     mass_operator: Product | None = None,
     stiffness_operator: Product | None = None,
     solver: str | None = None,
+    solve: Product | None = None,
 ) -> tuple[Array, Array]:
     """Lowest `count` eigenvalues λ (ascending) and M-orthonormal vectors (n, count) of K x = λ M x.
 
     K is symmetric positive definite, or semidefinite with `rigid=True` (a free body); M may be semidefinite. `border`
     is B of the constraints B x = 0. `mass_operator(x)` gives M x faster than the matrix, `stiffness_operator(x)` gives
-    K x more exactly than its rounded entries; `solver` as in `factorize`.
+    K x more exactly than its rounded entries; `solver` as in `factorize`. `solve(f)` gives K⁻¹ f under the constraints
+    where a factor is at hand (then `rigid` is left alone).
     """
     K = as_symmetric("K", K)
     n = K.shape[0]
@@ -57,8 +59,10 @@ def smallest_modes(
     shifted = sp.csc_matrix(K - shift * M) if rigid else K
     mass = mass_operator or mass_product(M)
     exact = None if stiffness_operator is None else lambda x: stiffness_operator(x) - shift * mass(x)
-    if B is None:
-        solve: Product = factorize(shifted, solver=solver, product=exact).solve
+    if solve is not None:
+        pass
+    elif B is None:
+        solve = factorize(shifted, solver=solver, product=exact).solve
     else:
         solve = BorderedFactor(shifted, B, solver=solver, product=exact).project
     block = BLOCK

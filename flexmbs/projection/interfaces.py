@@ -21,6 +21,13 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Averaged:
+    """A set whose weighted mean motion counts, not that of each node: it may still deform."""
+
+    nodes: Nodes
+
+
+@dataclass(frozen=True)
 class _Set:
     """Nodes of an interface: numbers, weights, arms from the centroid, the centroid and the point."""
 

@@ -1,0 +1,148 @@
+"""Stress of a reduced part at chosen nodes, as a linear function of its coordinates and of the unit load factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.errors import ModelError
+from flexmbs.fem.beam import Beam
+from flexmbs.fem.continuum import Continuum
+from flexmbs.fem.elements import Elements
+from flexmbs.fem.stress import von_mises
+from flexmbs.linalg.threads import one_blas_thread
+from flexmbs.mesh.mesh import Which
+from flexmbs.nullspace.readonly import frozen
+from flexmbs.reduction.reduced import ReducedPart
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+CHUNK = 4_000_000
+"""Numbers that an envelope holds at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Largest equivalent stress of each node over time, and the index of the time at which it occurs."""
+
+    nodes: Index
+    largest: Array
+    when: Index
+
+
+@dataclass(frozen=True, eq=False)
+class StressModes:
+    """Stress at ``nodes`` (k): σ = values · d + correction · factors.
+
+    ``values`` (places, 6, r) are stresses (xx, yy, zz, yz, zx, xy) averaged at the nodes; of beams the section forces
+    N, V_y, V_z, T, M_y, M_z at the ends of elements, with ``owner`` the number in ``nodes`` of each place and ``fibre``
+    (places, 3) what makes of |N|, |M_y| and |M_z| the largest fibre stress. ``correction`` (places, 6, cases) is the
+    stress of what the coordinates leave out of the static response to the unit loads of ``part.cases``.
+    """
+
+    nodes: Index
+    owner: Index
+    values: Array
+    correction: Array
+    fibre: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "owner", "values", "correction", "fibre"):
+            if getattr(self, name) is not None:
+                frozen(getattr(self, name))
+
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+        """Components (..., places, 6) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
+        history = self._checked(d, self.values.shape[2], "reduced coordinates")
+        out = np.tensordot(history, self.values, axes=(-1, 2))
+        if factors is not None:
+            given = self._checked(factors, self.correction.shape[2], "factors of unit loads")
+            out = out + np.tensordot(given, self.correction, axes=(-1, 2))
+        return np.asarray(out)
+
+    def equivalent(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+        """Von Mises stress at the nodes (..., k); of beams the largest fibre stress of the elements there."""
+        stress = self.at(d, factors)
+        if self.fibre is None:
+            return von_mises(stress)
+        places = np.einsum("...pc,pc->...p", np.abs(stress[..., [0, 4, 5]]), self.fibre)
+        out = np.zeros((*places.shape[:-1], len(self.nodes)))
+        np.maximum.at(np.moveaxis(out, -1, 0), self.owner, np.moveaxis(places, -1, 0))
+        return out
+
+    @one_blas_thread
+    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None) -> Envelope:
+        """Largest equivalent stress over a history d (times, r), chunk by chunk."""
+        history = self._checked(d, self.values.shape[2], "reduced coordinates")
+        if history.ndim != 2 or not len(history):
+            raise ModelError(f"an envelope needs a history (times, {self.values.shape[2]}), not shape {history.shape}.")
+        given = None if factors is None else self._checked(factors, self.correction.shape[2], "factors of unit loads")
+        step = max(1, CHUNK // max(1, self.values.shape[0] * 6))
+        largest, when = np.full(len(self.nodes), -1.0), np.zeros(len(self.nodes), dtype=np.int64)
+        for start in range(0, len(history), step):
+            some = slice(start, start + step)
+            stress = self.equivalent(history[some], None if given is None else given[some])
+            index = stress.argmax(axis=0)
+            top = stress[index, range(len(self.nodes))]
+            better = top > largest
+            largest[better], when[better] = top[better], start + index[better]
+        return Envelope(self.nodes, frozen(largest), frozen(when))
+
+    def _checked(self, given: ArrayLike, size: int, what: str) -> Array:
+        array = np.asarray(given, dtype=float)
+        if array.ndim == 0 or array.shape[-1] != size:
+            raise ModelError(f"{size} {what} are needed (last axis), not an array of shape {array.shape}.")
+        return array
+
+
+def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
+    """Stress modes of a reduced part at the nodes of a set, or the nodes given."""
+    elements = None if reduced.part is None else reduced.part.elements
+    if elements is None:
+        raise ModelError(f"{reduced.name}: stress needs the part's own elements, not only its matrices.")
+    nodes = np.array(reduced.mesh.nodes(which))
+    columns = np.hstack([reduced.basis, reduced.cases.residual])
+    fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
+    r = reduced.size
+    if elements.mesh.dimension != 1:
+        values = np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1)
+        return StressModes(
+            nodes, np.arange(len(nodes)), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:])
+        )
+    place = np.full(reduced.mesh.n_nodes, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    parts, owners, fibres = [], [], []
+    for block in elements.blocks:
+        if not isinstance(block, Beam):
+            continue
+        chosen, end = np.nonzero(place[block.cells] >= 0)
+        parts.append(np.stack([block.stress_state(u)[chosen, end] for u in fields], axis=-1))
+        owners.append(place[block.cells[chosen, end]])
+        factors = [1 / block.area, block.extent[:, 1] / block.second_y, block.extent[:, 0] / block.second_z]
+        fibres.append(np.stack(factors, axis=1)[chosen])
+    if not parts:
+        raise ModelError(f"{reduced.name}: stress modes exist for solids, plane parts and beams.")
+    values = np.concatenate(parts)
+    return StressModes(
+        nodes, np.concatenate(owners), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:]),
+        np.concatenate(fibres),
+    )  # fmt: skip
+
+
+def _nodal(elements: Elements, u: Array, nodes: Index) -> Array:
+    """Stress at some nodes (k, 6), as TensorField.nodal, from the cells that touch them."""
+    place = np.full(elements.mesh.n_nodes, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    total, count = np.zeros((len(nodes), 6)), np.zeros(len(nodes))
+    for block in elements.blocks:
+        if isinstance(block, Continuum):
+            chosen = np.flatnonzero((place[block.cells] >= 0).any(axis=1))
+            at_nodes = np.einsum("aq,eqc->eac", block.extrapolation(), block.stress_state(u)[chosen])
+            cells = place[block.cells[chosen]]
+            inside = cells >= 0
+            np.add.at(total, cells[inside], at_nodes[inside])
+            np.add.at(count, cells[inside], 1.0)
+    return np.asarray(total / np.maximum(count, 1.0)[:, None])
