@@ -128,10 +128,14 @@ def load_cases(
     r = psi.shape[1]
     geometric = np.zeros((0, r, r))
     if stiffening and part.elements is not None:
-        if mean_axes:  # its reactions are spread over the mass, as true loads
+        fields = np.zeros((u.shape[1], 3, 3))
+        fields[3:12] = acceleration_fields()
+        if mean_axes:  # its reactions are spread over the mass, as the inertia forces of an acceleration
             on_nodes = on_nodes - part.momentum(space.projection.expand_rates(space.R)) @ multipliers
+            turns = acceleration_fields()[2:3] if part.axes == 2 else acceleration_fields()[:3]
+            fields += np.tensordot(multipliers[part.axes :].T, turns, axes=1)
         geometric = np.array(
-            [stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], k) for k in range(u.shape[1])]
+            [stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], fields[k]) for k in range(u.shape[1])]
         )
     return LoadCases((*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed)
 
@@ -143,16 +147,17 @@ def reduced_coordinates(space: Space, psi: Array) -> Array:
     return np.vstack([inner, *points])
 
 
-def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, load: Array, case: int) -> Array:
+def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, load: Array, field: Array) -> Array:
     """Ψᵀ K_g Ψ of the stress under nodal displacements u, with what turns rigidly: sections, lumped bodies, interfaces.
 
+    ``load`` (n,) are the forces on the nodes, of which ``field`` W is the share that grows as W x, the inertia forces.
     A rigid interface that turns by θ moves its nodes by ½ θ × (θ × r) beside θ × r; the forces on them then do work
     that no stress shows.
     """
     nodal = np.ascontiguousarray(u.reshape(elements.mesh.n_nodes, -1))
     out = _of_stress(elements, nodal, psi)
-    if elements.scalar_mass is None and 3 <= case < 12:
-        blocks = Blocks(elements, "matrix", turning=acceleration_fields()[case - 3])
+    if elements.scalar_mass is None and field.any():
+        blocks = Blocks(elements, "matrix", turning=field)
         out += psi.T @ (elements.assemble(blocks) @ psi)
     forces = (space.part.elastic_forces(u) - load).reshape(nodal.shape)[:, : elements.axes]
     for place in space.places:
