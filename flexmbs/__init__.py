@@ -85,6 +85,7 @@ from flexmbs.reduction import (
     Rayleigh,
     ReducedPart,
     StaticCondensation,
+    StrainGauges,
     StressModes,
     Tangent,
     full_order_projection,
@@ -94,6 +95,7 @@ from flexmbs.reduction import (
     read_matrices,
     reduce,
     save_reduced,
+    strain_gauges,
     stress_modes,
 )
 from flexmbs.results import Result
@@ -196,6 +198,7 @@ __all__ = [
     "StaticCondensation",
     "StaticResult",
     "Stop",
+    "StrainGauges",
     "StressModes",
     "System",
     "SystemModes",
@@ -228,6 +231,7 @@ __all__ = [
     "reduce",
     "save_reduced",
     "statics",
+    "strain_gauges",
     "stress_modes",
     "von_mises",
 ]

@@ -13,7 +13,7 @@ from flexmbs.reduction.methods import (
     StaticCondensation,
 )
 from flexmbs.reduction.part import Part
-from flexmbs.reduction.recovery import Envelope, StressModes, stress_modes
+from flexmbs.reduction.recovery import Envelope, StrainGauges, StressModes, strain_gauges, stress_modes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.reducing import full_order_projection, reduce
 from flexmbs.reduction.reference import Chord, MeanAxes, Tangent
@@ -42,6 +42,7 @@ __all__ = [
     "ReducedPart",
     "Reduction",
     "StaticCondensation",
+    "StrainGauges",
     "StressModes",
     "Tangent",
     "full_order_projection",
@@ -51,5 +52,6 @@ __all__ = [
     "read_matrices",
     "reduce",
     "save_reduced",
+    "strain_gauges",
     "stress_modes",
 ]

@@ -161,5 +161,8 @@ def _frames(part: Part, psi: Array, places: Any) -> dict[str, FrameShapes]:
     out = {p.name: frame_shapes(part, psi, p.name if p.name in part.mesh.sets else p.nodes, p.name) for p in places}
     for name in part.mesh.sets:
         if name not in out:
-            out[name] = frame_shapes(part, psi, name)
+            try:
+                out[name] = frame_shapes(part, psi, name)
+            except ModelError:  # a set that defines no rotation has no frame until someone asks for it
+                continue
     return out
