@@ -258,10 +258,16 @@ class Beam(ElementBlock):
         return out
 
     def geometric(self, stress: Array) -> Array:
-        """K_g of the axial force: ∫ N (v'² + w'² + (Iy+Iz)/A θx'²) dx, N varying linearly between the ends."""
-        xi, w = quadrature("line", 5)
+        """K_g of the axial force: ∫ N (v'² + w'² + (Iy+Iz)/A θx'²) dx.
+
+        N varies linearly between the ends, or as a parabola where its mean is given too, (elements, 3, 6).
+        """
+        xi, w = quadrature("line", 6)
         s = (xi[:, 0] + 1) / 2
-        force = stress[:, 0, None, 0] * (1 - s) + stress[:, 1, None, 0] * s
+        start, end = stress[:, 0, None, 0], stress[:, -1, None, 0]
+        force = start * (1 - s) + end * s
+        if stress.shape[1] == 3:
+            force = force + 6 * (stress[:, 1, None, 0] - (start + end) / 2) * s * (1 - s)
         weight = (w / 2)[None, :] * self.length[:, None] * force
         rows = np.zeros((3, len(self.cells), len(s), 12))
         rows[0][:, :, _V] = bending_shapes(s, self.length, self.phi_v)[1]

@@ -17,6 +17,7 @@ from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
 from flexmbs.fem.lumped import LumpedPoints
 from flexmbs.fem.pattern import scatter
+from flexmbs.fem.prestress import prestress
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.constants import LEVI_CIVITA
 from flexmbs.reduction.part import Part
@@ -128,14 +129,18 @@ def load_cases(
     r = psi.shape[1]
     geometric = np.zeros((0, r, r))
     if stiffening and part.elements is not None:
-        fields = np.zeros((u.shape[1], 3, 3))
-        fields[3:12] = acceleration_fields()
+        fields, linear = np.zeros((u.shape[1], 3, 3)), np.zeros((u.shape[1], 3))
+        fields[3:12], linear[:3] = acceleration_fields(), np.eye(3)
         if mean_axes:  # its reactions are spread over the mass, as the inertia forces of an acceleration
             on_nodes = on_nodes - part.momentum(space.projection.expand_rates(space.R)) @ multipliers
             turns = acceleration_fields()[2:3] if part.axes == 2 else acceleration_fields()[:3]
             fields += np.tensordot(multipliers[part.axes :].T, turns, axes=1)
+            linear[:, : part.axes] += multipliers[: part.axes].T
         geometric = np.array(
-            [stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], fields[k]) for k in range(u.shape[1])]
+            [
+                stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], linear[k], fields[k])
+                for k in range(u.shape[1])
+            ]
         )
     return LoadCases((*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed)
 
@@ -147,15 +152,17 @@ def reduced_coordinates(space: Space, psi: Array) -> Array:
     return np.vstack([inner, *points])
 
 
-def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, load: Array, field: Array) -> Array:
+def stress_stiffness(
+    space: Space, elements: Elements, psi: Array, u: Array, load: Array, linear: Array, field: Array
+) -> Array:
     """Ψᵀ K_g Ψ of the stress under nodal displacements u, with what turns rigidly: sections, lumped bodies, interfaces.
 
-    ``load`` (n,) are the forces on the nodes, of which ``field`` W is the share that grows as W x, the inertia forces.
+    ``load`` (n,) are the forces on the nodes, among them the inertia forces -ρ (a + W x) of ``linear`` a, ``field`` W.
     A rigid interface that turns by θ moves its nodes by ½ θ × (θ × r) beside θ × r; the forces on them then do work
     that no stress shows.
     """
     nodal = np.ascontiguousarray(u.reshape(elements.mesh.n_nodes, -1))
-    out = _of_stress(elements, nodal, psi)
+    out = _of_stress(elements, prestress(elements, nodal, linear, field), psi)
     if elements.scalar_mass is None and field.any():
         blocks = Blocks(elements, "matrix", turning=field)
         out += psi.T @ (elements.assemble(blocks) @ psi)
@@ -172,8 +179,7 @@ def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, loa
     return np.asarray((out + out.T) / 2)
 
 
-def _of_stress(elements: Elements, nodal: Array, psi: Array) -> Array:
-    states = tuple(block.stress_state(nodal) for block in elements.blocks)
+def _of_stress(elements: Elements, states: tuple[Array, ...], psi: Array) -> Array:
     if not all(isinstance(b, Continuum | LumpedPoints) for b in elements.blocks):
         return np.asarray(psi.T @ (elements.assemble(elements.geometric_stiffness(states)) @ psi))
     pattern, n = elements.pattern, elements.mesh.n_nodes
