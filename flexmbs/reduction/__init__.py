@@ -2,6 +2,7 @@
 
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import ModalDamping, Rayleigh
+from flexmbs.reduction.floating import FloatingBody
 from flexmbs.reduction.matrices import NodalMatrices, read_matrices
 from flexmbs.reduction.methods import (
     CraigBampton,
@@ -26,6 +27,7 @@ __all__ = [
     "Chord",
     "CraigBampton",
     "Envelope",
+    "FloatingBody",
     "FrameShapes",
     "FreeInterface",
     "FullOrder",
