@@ -112,10 +112,17 @@ def test_mass_matrix_is_that_of_the_constants_without_stiffening() -> None:
 
 
 def test_the_motion_does_not_depend_on_the_frame() -> None:
-    """Tip of a spinning, vibrating free beam in two frames: they differ by second order in the deflection."""
+    """Tip of a spinning, vibrating free beam in two frames: they differ by second order in the deflection.
+
+    Without stiffening the loads of the spin, balanced otherwise in each frame, make 3 % however small the deflection;
+    without the tip's own foreshortening 0.15 %.
+    """
     mesh = fm.Mesh.line((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 12)
     elements = fm.Elements(mesh, STEEL, section=fm.Section.rectangle(0.05, 0.05))
-    parts = [reduce(elements, ModalTruncation(2), frame=f) for f in ("mean", fm.Tangent("start"))]
+    parts = [
+        reduce(elements, ModalTruncation(2), interfaces=["start", "end"], frame=f)
+        for f in ("mean", fm.Tangent("start"))
+    ]
     mean, tangent = parts
     first = np.sqrt(mean.constants.stiffness[0])
     times = np.array([0.0, 2.0 / first])
@@ -139,9 +146,9 @@ def test_the_motion_does_not_depend_on_the_frame() -> None:
             none = np.zeros(part.size)
             start = np.concatenate([np.zeros(3), [0, 0, 0, 1.0], velocity, w + first * rigid[3:], none, rate])
             end = flight(FloatingBody.of(part), start, times, rtol=1e-8)[-1]
-            tip = part.frame("end")
-            place = tip.position + tip.displacement @ end[13 : 13 + part.size]
+            tip, d = part.frame("end"), end[13 : 13 + part.size]
+            place = tip.position + tip.displacement @ d + (tip.second[:3] @ d) @ d / 2
             tips.append(end[:3] + Rotation.from_quat(end[3:7]).apply(place))
         differences.append(np.abs(tips[0] - tips[1]).max() / size)
-    assert differences[0] < 0.05
+    assert differences[0] < 3e-4
     assert differences[0] / differences[1] == pytest.approx(2.0, rel=0.15)
