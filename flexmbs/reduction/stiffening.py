@@ -37,7 +37,8 @@ class LoadCases:
     ``names`` (k): twelve inertia loads (minus ρ times a unit acceleration field), then the coordinates of interfaces,
     then load sets. ``loads`` (r, k) are the reduced loads. ``K_g`` (k, r, r) is the geometric stiffness of each stress
     state: empty (0, r, r) where stiffening is off. ``residual`` (n, k) is what the reduced coordinates leave out of
-    each nodal displacement (its static correction), and ``missed`` (k) the energy of that part, of the whole.
+    each nodal displacement (its static correction). ``energy`` (k) is the strain energy of each, ``missed`` (k) the share
+    of it that is left out.
     """
 
     names: tuple[str, ...]
@@ -45,9 +46,10 @@ class LoadCases:
     K_g: Array
     residual: Array
     missed: Array
+    energy: Array
 
     def __post_init__(self) -> None:
-        for name in ("loads", "K_g", "residual", "missed"):
+        for name in ("loads", "K_g", "residual", "missed", "energy"):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=float, order="C")))
 
 
@@ -142,7 +144,9 @@ def load_cases(
                 for k in range(u.shape[1])
             ]
         )
-    return LoadCases((*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed)
+    return LoadCases(
+        (*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed, whole * bends / 2
+    )
 
 
 def reduced_coordinates(space: Space, psi: Array) -> Array:

@@ -21,7 +21,7 @@ from flexmbs.reduction.table import ModeRow
 
 FORMAT = "flexmbs reduced part 1"
 _CONSTANTS = ("mass", "s0", "second", "S", "first", "m", "stiffness", "damping")
-_CASES = ("loads", "K_g", "residual", "missed")
+_CASES = ("loads", "K_g", "residual", "missed", "energy")
 _STRESS = ("nodes", "owner", "values", "correction", "fibre")
 
 
