@@ -37,8 +37,8 @@ class LoadCases:
     ``names`` (k): twelve inertia loads (minus ρ times a unit acceleration field), then the coordinates of interfaces,
     then load sets. ``loads`` (r, k) are the reduced loads. ``K_g`` (k, r, r) is the geometric stiffness of each stress
     state: empty (0, r, r) where stiffening is off. ``residual`` (n, k) is what the reduced coordinates leave out of
-    each nodal displacement (its static correction). ``energy`` (k) is the strain energy of each, ``missed`` (k) the share
-    of it that is left out.
+    each nodal displacement (its static correction). ``energy`` (k) is the strain energy of each, ``missed`` (k) the
+    share of it that is left out.
     """
 
     names: tuple[str, ...]
