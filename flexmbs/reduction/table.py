@@ -72,7 +72,7 @@ def written(rows: tuple[ModeRow, ...], neglected: float, cases: LoadCases, axes:
 
 
 def _worst(cases: LoadCases) -> int:
-    """The unit load with the largest share left out, among those that deform the part as much as others of their kind."""
+    """The unit load with the largest share left out, among those that deform the part at all beside their kind."""
     kinds = np.array([*3 * ["a"], *3 * ["e"], *6 * ["w"], *(n.rsplit(" ", 1)[-1][:1] for n in cases.names[12:])])
     counts = np.array([cases.energy[k] >= 0.01 * cases.energy[kinds == kinds[k]].max() for k in range(len(kinds))])
     return int(np.argmax(cases.missed * counts))
