@@ -3,7 +3,7 @@
     python tests/benchmarks/run.py reduction
 
 Both reduce between two rigid bores. flexmbs begins at the mesh and ends at everything a flexible body needs (constants,
-frames, errors; with geometric stiffness in a row of its own); Exudyn begins at our finished M and K and ends at its mode
+frames, errors; K_g counts in a row of its own); Exudyn begins at our finished M and K and ends at its mode
 basis. The lowest frequencies must agree.
 """
 
