@@ -18,6 +18,8 @@ from flexmbs.fem.assembly import exact_product
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Centrifugal, Load
+from flexmbs.fem.prestress import inertia_of
+from flexmbs.fem.prestress import prestress as prestress_state
 from flexmbs.fem.rigid import described, free_motions
 from flexmbs.fem.stress import SectionForces, TensorField, stress
 from flexmbs.linalg import quadratic_modes, smallest_modes
@@ -250,6 +252,7 @@ def _stiffening(elements: Elements, fixed: Any, prestress: Any, spin: ArrayLike 
         # the load on the undeformed part: K(ω) without K_g would soften slender parts until they give way
         loads.append(Centrifugal(spin, softening=False))
     if loads:
-        states.append(statics(elements, loads=loads, fixed=fixed).stress)
+        found = statics(elements, loads=loads, fixed=fixed)
+        states.append(prestress_state(elements, found.displacement, *inertia_of(loads)))
     spins = [load.omega for load in loads if isinstance(load, Centrifugal)]
     return [elements.geometric_stiffness(s) for s in states] + [elements.turning_stiffness(w) for w in spins]

@@ -258,17 +258,47 @@ class Beam(ElementBlock):
         return out
 
     def geometric(self, stress: Array) -> Array:
-        """K_g of the axial force: ∫ N (v'² + w'² + (Iy+Iz)/A θx'²) dx, N varying linearly between the ends."""
-        xi, w = quadrature("line", 5)
+        """K_g of the section forces: the second-order part of the strains of a beam that turns finitely.
+
+        The axial force gives ∫ N (v'² + w'² + (Iy+Iz)/A θx'²) dx. Shear forces and moments give the terms of Reissner's
+        strains, n·(½ θ × (θ × e_x) - θ × u') - ½ m·(θ × θ'), which couple bending with twist (lateral buckling). The
+        forces vary linearly between the ends, N as a parabola where means are given too, (elements, 3, 6).
+        """
+        xi, w = quadrature("line", 6)
         s = (xi[:, 0] + 1) / 2
-        force = stress[:, 0, None, 0] * (1 - s) + stress[:, 1, None, 0] * s
-        weight = (w / 2)[None, :] * self.length[:, None] * force
-        rows = np.zeros((3, len(self.cells), len(s), 12))
-        rows[0][:, :, _V] = bending_shapes(s, self.length, self.phi_v)[1]
-        rows[1][:, :, _W] = bending_shapes(s, self.length, self.phi_w)[1] * _SIGN_W
-        radius = np.sqrt((self.second_y + self.second_z) / self.area)
-        rows[2][:, :, [3, 9]] = (radius / self.length)[:, None, None] * np.array([-1.0, 1.0])
-        return np.einsum("eq,reqm,reqn->emn", weight, rows, rows, optimize=True)
+        weight = (w / 2)[None, :] * self.length[:, None]
+        start, end = stress[:, 0, None, :], stress[:, -1, None, :]
+        force = start * (1 - s)[:, None] + end * s[:, None]
+        if stress.shape[1] == 3:
+            force[:, :, 0] += 6 * (stress[:, 1, None, 0] - (start + end)[..., 0] / 2) * s * (1 - s)
+        stretch, slope_v, slope_w, turn_x, turn_y, turn_z, twist, bend_y, bend_z = self._turning_rows(s)
+        radius = np.sqrt((self.second_y + self.second_z) / self.area)[:, None, None]
+        axial = np.stack([slope_v, slope_w, radius * twist])
+        out = np.einsum("eq,reqm,reqn->emn", weight * force[:, :, 0], axial, axial, optimize=True)
+        if not force[:, :, 1:].any():
+            return np.asarray(out)
+        _, shear_y, shear_z, torque, moment_y, moment_z = (weight * f for f in np.moveaxis(force, 2, 0))
+        terms = (
+            (shear_y / 2, turn_x, turn_y), (-shear_y, turn_z, stretch), (shear_y, turn_x, slope_w),
+            (shear_z / 2, turn_x, turn_z), (-shear_z, turn_x, slope_v), (shear_z, turn_y, stretch),
+            (-torque / 2, turn_y, bend_z), (torque / 2, turn_z, bend_y),
+            (-moment_y / 2, turn_z, twist), (moment_y / 2, turn_x, bend_z),
+            (-moment_z / 2, turn_x, bend_y), (moment_z / 2, turn_y, twist),
+        )  # fmt: skip
+        coupled = sum(np.einsum("eq,eqm,eqn->emn", factor, one, two, optimize=True) for factor, one, two in terms)
+        return np.asarray(out + coupled + np.swapaxes(coupled, 1, 2))
+
+    def _turning_rows(self, s: Array) -> tuple[Array, ...]:
+        """Rows of u', v', w', θx, θy, θz, θx', θy', θz' at s, each (elements, points, 12)."""
+        rows = tuple(np.zeros((len(self.cells), len(s), 12)) for _ in range(9))
+        stretch, slope_v, slope_w, turn_x, turn_y, turn_z, twist, bend_y, bend_z = rows
+        stretch[:, :, [0, 6]] = twist[:, :, [3, 9]] = np.array([-1.0, 1.0]) / self.length[:, None, None]
+        turn_x[:, :, [3, 9]] = np.stack([1 - s, s], axis=-1)
+        _, slope_v[:, :, _V], turn_z[:, :, _V], bend_z[:, :, _V] = bending_shapes(s, self.length, self.phi_v)
+        _, slope, rotation, curvature = bending_shapes(s, self.length, self.phi_w)
+        slope_w[:, :, _W], turn_y[:, :, _W] = slope * _SIGN_W, -rotation * _SIGN_W
+        bend_y[:, :, _W] = -curvature * _SIGN_W
+        return rows
 
 
 def beam_axes(points: Array, cells: Index, up: Array | None) -> tuple[Array, Index]:

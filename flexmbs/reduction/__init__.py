@@ -2,6 +2,7 @@
 
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import ModalDamping, Rayleigh
+from flexmbs.reduction.floating import FloatingBody
 from flexmbs.reduction.matrices import NodalMatrices, read_matrices
 from flexmbs.reduction.methods import (
     CraigBampton,
@@ -13,7 +14,7 @@ from flexmbs.reduction.methods import (
     StaticCondensation,
 )
 from flexmbs.reduction.part import Part
-from flexmbs.reduction.recovery import Envelope, StressModes, stress_modes
+from flexmbs.reduction.recovery import Envelope, StrainGauges, StressModes, strain_gauges, stress_modes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.reducing import full_order_projection, reduce
 from flexmbs.reduction.reference import Chord, MeanAxes, Tangent
@@ -26,6 +27,7 @@ __all__ = [
     "Chord",
     "CraigBampton",
     "Envelope",
+    "FloatingBody",
     "FrameShapes",
     "FreeInterface",
     "FullOrder",
@@ -42,6 +44,7 @@ __all__ = [
     "ReducedPart",
     "Reduction",
     "StaticCondensation",
+    "StrainGauges",
     "StressModes",
     "Tangent",
     "full_order_projection",
@@ -51,5 +54,6 @@ __all__ = [
     "read_matrices",
     "reduce",
     "save_reduced",
+    "strain_gauges",
     "stress_modes",
 ]

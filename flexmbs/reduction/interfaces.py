@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexmbs.errors import ModelError, ProjectionError
 from flexmbs.mesh.mesh import Which
 from flexmbs.projection import Averaged, Projection, averaging_rows
+from flexmbs.projection.model import NAMES
 from flexmbs.reduction.part import Part
 
 Array = NDArray[np.float64]
@@ -24,7 +25,8 @@ class Interface:
     """Where a part is held on to: a rigid set, an averaging one, or a single node.
 
     ``rows`` give its coordinates from nodal ones, (6, n); plane parts 3, single nodes without rotations 3 or 2.
-    ``columns`` give the nodal coordinates of its nodes from its own, None for averaging sets.
+    ``columns`` give the nodal coordinates of its nodes from its own, None for averaging sets. ``labels`` name its
+    coordinates: x, y, z, rx, ry, rz.
     """
 
     name: str
@@ -32,13 +34,7 @@ class Interface:
     position: Array
     rows: sp.csr_array
     columns: sp.csr_array | None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of its coordinates: x, y, z, rx, ry, rz; plane x, y, rz."""
-        full = ("x", "y", "z", "rx", "ry", "rz")
-        count = self.rows.shape[0]
-        return {6: full, 3: full[:3], 2: full[:2]}[count]
+    labels: tuple[str, ...]
 
 
 def interface(part: Part, given: Any) -> Interface:
@@ -52,17 +48,18 @@ def interface(part: Part, given: Any) -> Interface:
     if len(numbers) == 1 and part.dofs_per_node != 6:
         p = part.dofs_per_node
         columns = sp.csr_array((np.ones(p), (numbers[0] * p + np.arange(p), np.arange(p))), shape=(part.n_dofs, p))
-        return Interface(name, numbers, part.points[numbers[0]], sp.csr_array(columns.T), columns)
+        return Interface(name, numbers, part.points[numbers[0]], sp.csr_array(columns.T), columns, NAMES[:p])
     target = which if isinstance(which, str) else numbers
+    labels = ("x", "y", "rz") if part.axes == 2 else NAMES
     try:
         rows, position = averaging_rows(part, target)
         if averaged:
-            return Interface(name, numbers, position, rows, None)
+            return Interface(name, numbers, position, rows, None, labels)
         count = rows.shape[0]
         rigid = sp.csr_array(Projection.rigid(part, target).matrix[:, -count:])
     except ProjectionError as error:
         raise ModelError(f"{part.name}: {error}") from error
-    return Interface(name, numbers, position, rows, rigid)
+    return Interface(name, numbers, position, rows, rigid, labels)
 
 
 def interfaces(part: Part, given: Any) -> tuple[Interface, ...]:

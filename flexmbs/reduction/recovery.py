@@ -56,10 +56,10 @@ class StressModes:
 
     def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
         """Components (..., places, 6) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
-        history = self._checked(d, self.values.shape[2], "reduced coordinates")
+        history = checked(d, self.values.shape[2], "reduced coordinates")
         out = np.tensordot(history, self.values, axes=(-1, 2))
         if factors is not None:
-            given = self._checked(factors, self.correction.shape[2], "factors of unit loads")
+            given = checked(factors, self.correction.shape[2], "factors of unit loads")
             out = out + np.tensordot(given, self.correction, axes=(-1, 2))
         return np.asarray(out)
 
@@ -76,10 +76,10 @@ class StressModes:
     @one_blas_thread
     def envelope(self, d: ArrayLike, factors: ArrayLike | None = None) -> Envelope:
         """Largest equivalent stress over a history d (times, r), chunk by chunk."""
-        history = self._checked(d, self.values.shape[2], "reduced coordinates")
+        history = checked(d, self.values.shape[2], "reduced coordinates")
         if history.ndim != 2 or not len(history):
             raise ModelError(f"an envelope needs a history (times, {self.values.shape[2]}), not shape {history.shape}.")
-        given = None if factors is None else self._checked(factors, self.correction.shape[2], "factors of unit loads")
+        given = None if factors is None else checked(factors, self.correction.shape[2], "factors of unit loads")
         step = max(1, CHUNK // max(1, self.values.shape[0] * 6))
         largest, when = np.full(len(self.nodes), -1.0), np.zeros(len(self.nodes), dtype=np.int64)
         for start in range(0, len(history), step):
@@ -90,12 +90,6 @@ class StressModes:
             better = top > largest
             largest[better], when[better] = top[better], start + index[better]
         return Envelope(self.nodes, frozen(largest), frozen(when))
-
-    def _checked(self, given: ArrayLike, size: int, what: str) -> Array:
-        array = np.asarray(given, dtype=float)
-        if array.ndim == 0 or array.shape[-1] != size:
-            raise ModelError(f"{size} {what} are needed (last axis), not an array of shape {array.shape}.")
-        return array
 
 
 def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
@@ -132,15 +126,62 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     )  # fmt: skip
 
 
-def _nodal(elements: Elements, u: Array, nodes: Index) -> Array:
-    """Stress at some nodes (k, 6), as TensorField.nodal, from the cells that touch them."""
+@dataclass(frozen=True, eq=False)
+class StrainGauges:
+    """Strain along a direction at each gauge: values · d + correction · factors; values (gauges, r)."""
+
+    values: Array
+    correction: Array
+
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+        """Strains (..., gauges) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
+        out = checked(d, self.values.shape[1], "reduced coordinates") @ self.values.T
+        if factors is not None:
+            out = out + checked(factors, self.correction.shape[1], "factors of unit loads") @ self.correction.T
+        return np.asarray(out)
+
+
+def strain_gauges(reduced: ReducedPart, nodes: ArrayLike, directions: ArrayLike) -> StrainGauges:
+    """Strain gauges on nodes (k) of a solid or plane part, along directions (k, 3), or one (3,) for all."""
+    elements = None if reduced.part is None else reduced.part.elements
+    if elements is None or elements.mesh.dimension < 2:
+        raise ModelError(f"{reduced.name}: strain gauges need the elements of a solid or plane part.")
+    places = np.atleast_1d(np.asarray(nodes))
+    known = np.issubdtype(places.dtype, np.integer) and places.ndim == 1 and places.size
+    if not known or places.min() < 0 or places.max() >= reduced.mesh.n_nodes:
+        raise ModelError(f"{reduced.name}: gauges sit on node numbers from 0 to {reduced.mesh.n_nodes - 1}.")
+    along = np.broadcast_to(np.asarray(directions, dtype=float), (len(places), 3))
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    if not (np.isfinite(length).all() and (length > 0).all()):
+        raise ModelError(f"{reduced.name}: a gauge needs a direction of three numbers, not all zero.")
+    x, y, z = (along / length).T
+    weights = np.stack([x * x, y * y, z * z, y * z, z * x, x * y], axis=1)  # engineering shear strains
+    columns = np.hstack([reduced.basis, reduced.cases.residual])
+    fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
+    every, inverse = np.unique(places, return_inverse=True)
+    values = np.stack([_nodal(elements, u, every, strain=True)[inverse] for u in fields], axis=-1)
+    along_gauge = np.einsum("kc,kcr->kr", weights, values)
+    return StrainGauges(frozen(along_gauge[:, : reduced.size].copy()), frozen(along_gauge[:, reduced.size :].copy()))
+
+
+def checked(given: ArrayLike, size: int, what: str) -> Array:
+    """An array whose last axis has the size needed."""
+    array = np.asarray(given, dtype=float)
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ModelError(f"{size} {what} are needed (last axis), not an array of shape {array.shape}.")
+    return array
+
+
+def _nodal(elements: Elements, u: Array, nodes: Index, strain: bool = False) -> Array:
+    """Stress or strain at some nodes (k, 6), as TensorField.nodal, from the cells that touch them."""
     place = np.full(elements.mesh.n_nodes, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     total, count = np.zeros((len(nodes), 6)), np.zeros(len(nodes))
     for block in elements.blocks:
         if isinstance(block, Continuum):
             chosen = np.flatnonzero((place[block.cells] >= 0).any(axis=1))
-            at_nodes = np.einsum("aq,eqc->eac", block.extrapolation(), block.stress_state(u)[chosen])
+            state = block.full_strain(u) if strain else block.stress_state(u)
+            at_nodes = np.einsum("aq,eqc->eac", block.extrapolation(), state[chosen])
             cells = place[block.cells[chosen]]
             inside = cells >= 0
             np.add.at(total, cells[inside], at_nodes[inside])

@@ -15,6 +15,7 @@ from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Mesh, Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
+from flexmbs.projection.model import NAMES
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.interfaces import frame_rows, named
 from flexmbs.reduction.part import Part
@@ -26,15 +27,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FrameShapes:
-    """A frame on a flexible part: ``position`` (3,), and its small displacement and rotation (3, r) each from d."""
+    """A frame on a flexible part: ``position`` (3,), and its small displacement and rotation (3, r) each from d.
+
+    ``second`` (6, r, r) is the part of second order, ½ dᵀ second d, of displacement and rotation (foreshortening): what
+    makes the reactions at an interface stiffen the part. Known for interfaces of a part with stiffening, else zero.
+    """
 
     name: str
     position: Array
     displacement: Array
     rotation: Array
+    second: Array
 
     def __post_init__(self) -> None:
-        for key in ("position", "displacement", "rotation"):
+        for key in ("position", "displacement", "rotation", "second"):
             object.__setattr__(self, key, frozen(np.array(getattr(self, key), dtype=float, order="C")))
 
 
@@ -119,15 +125,23 @@ class ReducedPart:
         near = self.frame(self.mesh.nearest_node(where))
         lever = where - near.position
         shift = np.cross(near.rotation, lever, axisa=0).T  # θ × lever
-        return FrameShapes(f"point {where}", where, near.displacement + shift, near.rotation)
+        return FrameShapes(f"point {where}", where, near.displacement + shift, near.rotation, near.second)
 
     def modes_table(self) -> str:
         """What each coordinate is, with frequency, effective masses and error, as a table of text."""
         return written(self.rows, self.neglected, self.cases, self.axes)
 
 
-def frame_shapes(part: Part, basis: Array, which: Any, name: str | None = None) -> FrameShapes:
-    """Rows of a frame in reduced coordinates."""
+def frame_shapes(
+    part: Part, basis: Array, which: Any, name: str | None = None, cases: LoadCases | None = None
+) -> FrameShapes:
+    """Rows of a frame in reduced coordinates; of an interface with its unit load cases, by its name."""
     position, rows = frame_rows(part, which)
     values = np.asarray(rows @ basis)
-    return FrameShapes(name or named(which), position, values[:3], values[3:])
+    r = basis.shape[1]
+    second = np.zeros((6, r, r))
+    if cases is not None and len(cases.K_g):
+        for k, label in enumerate(NAMES):
+            if f"{name} {label}" in cases.names:
+                second[k] = -cases.K_g[cases.names.index(f"{name} {label}")]
+    return FrameShapes(name or named(which), position, values[:3], values[3:], second)

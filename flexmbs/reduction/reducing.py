@@ -23,7 +23,7 @@ from flexmbs.reduction.part import Part, as_part
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart, frame_shapes
 from flexmbs.reduction.reference import MeanAxes, floating_frame, reference_rows
 from flexmbs.reduction.space import Conditions, Space
-from flexmbs.reduction.stiffening import inertia_loads, load_cases, load_vectors, reduced_coordinates
+from flexmbs.reduction.stiffening import LoadCases, inertia_loads, load_cases, load_vectors, reduced_coordinates
 from flexmbs.reduction.table import ModeRow, energy_shares
 
 Array = NDArray[np.float64]
@@ -87,7 +87,7 @@ def reduce(
     )
     return ReducedPart(
         part.name, part.mesh, part.dofs_per_node, psi, constants, cases, tuple(p.name for p in places),
-        _frames(part, psi, places), text, rows, float(np.sqrt(found.neglected) / (2 * np.pi)), part,
+        _frames(part, psi, places, cases), text, rows, float(np.sqrt(found.neglected) / (2 * np.pi)), part,
     )  # fmt: skip
 
 
@@ -156,10 +156,16 @@ def _errors(space: Space, held: Conditions, psi: Array, stiffness: Array) -> Arr
     return np.maximum(np.einsum("ik,ik->k", residual, held.solve(residual)) / stiffness / 2, 0.0)
 
 
-def _frames(part: Part, psi: Array, places: Any) -> dict[str, FrameShapes]:
+def _frames(part: Part, psi: Array, places: Any, cases: LoadCases) -> dict[str, FrameShapes]:
     """Frames on the interfaces, then on every set of the mesh that has a place and an orientation."""
-    out = {p.name: frame_shapes(part, psi, p.name if p.name in part.mesh.sets else p.nodes, p.name) for p in places}
+    out = {}
+    for place in places:
+        where = place.name if place.name in part.mesh.sets else place.nodes
+        out[place.name] = frame_shapes(part, psi, where, place.name, cases)
     for name in part.mesh.sets:
         if name not in out:
-            out[name] = frame_shapes(part, psi, name)
+            try:
+                out[name] = frame_shapes(part, psi, name)
+            except ModelError:  # a set that defines no rotation has no frame until someone asks for it
+                continue
     return out

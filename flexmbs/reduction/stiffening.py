@@ -17,6 +17,7 @@ from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
 from flexmbs.fem.lumped import LumpedPoints
 from flexmbs.fem.pattern import scatter
+from flexmbs.fem.prestress import prestress
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.constants import LEVI_CIVITA
 from flexmbs.reduction.part import Part
@@ -36,7 +37,8 @@ class LoadCases:
     ``names`` (k): twelve inertia loads (minus ρ times a unit acceleration field), then the coordinates of interfaces,
     then load sets. ``loads`` (r, k) are the reduced loads. ``K_g`` (k, r, r) is the geometric stiffness of each stress
     state: empty (0, r, r) where stiffening is off. ``residual`` (n, k) is what the reduced coordinates leave out of
-    each nodal displacement (its static correction), and ``missed`` (k) the energy of that part, of the whole.
+    each nodal displacement (its static correction). ``energy`` (k) is the strain energy of each, ``missed`` (k) the
+    share of it that is left out.
     """
 
     names: tuple[str, ...]
@@ -44,9 +46,10 @@ class LoadCases:
     K_g: Array
     residual: Array
     missed: Array
+    energy: Array
 
     def __post_init__(self) -> None:
-        for name in ("loads", "K_g", "residual", "missed"):
+        for name in ("loads", "K_g", "residual", "missed", "energy"):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=float, order="C")))
 
 
@@ -128,12 +131,22 @@ def load_cases(
     r = psi.shape[1]
     geometric = np.zeros((0, r, r))
     if stiffening and part.elements is not None:
-        if mean_axes:  # its reactions are spread over the mass, as true loads
+        fields, linear = np.zeros((u.shape[1], 3, 3)), np.zeros((u.shape[1], 3))
+        fields[3:12], linear[:3] = acceleration_fields(), np.eye(3)
+        if mean_axes:  # its reactions are spread over the mass, as the inertia forces of an acceleration
             on_nodes = on_nodes - part.momentum(space.projection.expand_rates(space.R)) @ multipliers
+            turns = acceleration_fields()[2:3] if part.axes == 2 else acceleration_fields()[:3]
+            fields += np.tensordot(multipliers[part.axes :].T, turns, axes=1)
+            linear[:, : part.axes] += multipliers[: part.axes].T
         geometric = np.array(
-            [stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], k) for k in range(u.shape[1])]
+            [
+                stress_stiffness(space, part.elements, psi, u[:, k], on_nodes[:, k], linear[k], fields[k])
+                for k in range(u.shape[1])
+            ]
         )
-    return LoadCases((*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed)
+    return LoadCases(
+        (*INERTIA_CASES, *labels, *extra[0]), factors, geometric, u - psi @ amplitudes, missed, whole * bends / 2
+    )
 
 
 def reduced_coordinates(space: Space, psi: Array) -> Array:
@@ -143,16 +156,19 @@ def reduced_coordinates(space: Space, psi: Array) -> Array:
     return np.vstack([inner, *points])
 
 
-def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, load: Array, case: int) -> Array:
+def stress_stiffness(
+    space: Space, elements: Elements, psi: Array, u: Array, load: Array, linear: Array, field: Array
+) -> Array:
     """Ψᵀ K_g Ψ of the stress under nodal displacements u, with what turns rigidly: sections, lumped bodies, interfaces.
 
+    ``load`` (n,) are the forces on the nodes, among them the inertia forces -ρ (a + W x) of ``linear`` a, ``field`` W.
     A rigid interface that turns by θ moves its nodes by ½ θ × (θ × r) beside θ × r; the forces on them then do work
     that no stress shows.
     """
     nodal = np.ascontiguousarray(u.reshape(elements.mesh.n_nodes, -1))
-    out = _of_stress(elements, nodal, psi)
-    if elements.scalar_mass is None and 3 <= case < 12:
-        blocks = Blocks(elements, "matrix", turning=acceleration_fields()[case - 3])
+    out = _of_stress(elements, prestress(elements, nodal, linear, field), psi)
+    if elements.scalar_mass is None and field.any():
+        blocks = Blocks(elements, "matrix", turning=field)
         out += psi.T @ (elements.assemble(blocks) @ psi)
     forces = (space.part.elastic_forces(u) - load).reshape(nodal.shape)[:, : elements.axes]
     for place in space.places:
@@ -167,8 +183,7 @@ def stress_stiffness(space: Space, elements: Elements, psi: Array, u: Array, loa
     return np.asarray((out + out.T) / 2)
 
 
-def _of_stress(elements: Elements, nodal: Array, psi: Array) -> Array:
-    states = tuple(block.stress_state(nodal) for block in elements.blocks)
+def _of_stress(elements: Elements, states: tuple[Array, ...], psi: Array) -> Array:
     if not all(isinstance(b, Continuum | LumpedPoints) for b in elements.blocks):
         return np.asarray(psi.T @ (elements.assemble(elements.geometric_stiffness(states)) @ psi))
     pattern, n = elements.pattern, elements.mesh.n_nodes

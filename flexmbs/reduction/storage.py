@@ -21,7 +21,7 @@ from flexmbs.reduction.table import ModeRow
 
 FORMAT = "flexmbs reduced part 1"
 _CONSTANTS = ("mass", "s0", "second", "S", "first", "m", "stiffness", "damping")
-_CASES = ("loads", "K_g", "residual", "missed")
+_CASES = ("loads", "K_g", "residual", "missed", "energy")
 _STRESS = ("nodes", "owner", "values", "correction", "fibre")
 
 
@@ -49,6 +49,7 @@ def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: Stress
         "frame_positions": np.array([f.position for f in frames]).reshape(-1, 3),
         "frame_displacements": np.array([f.displacement for f in frames]).reshape(-1, 3, reduced.size),
         "frame_rotations": np.array([f.rotation for f in frames]).reshape(-1, 3, reduced.size),
+        "frame_seconds": np.array([f.second for f in frames]).reshape(-1, 6, reduced.size, reduced.size),
         "points": mesh.points,
     }
     arrays |= {f"constants_{name}": getattr(reduced.constants, name) for name in _CONSTANTS}
@@ -71,10 +72,9 @@ def load_reduced(path: str | PathLike[str]) -> ReducedPart:
         }
         cells = [(kind, file[f"cells_{k}"]) for k, kind in enumerate(about["cells"])]
         mesh = Mesh(file["points"], cells, name=about["mesh"], **sets)
-        keyed = zip(
-            about["frames"], file["frame_positions"], file["frame_displacements"], file["frame_rotations"], strict=True
-        )
-        frames = {key: FrameShapes(name, p, u, theta) for (key, name), p, u, theta in keyed}
+        kinds = ("positions", "displacements", "rotations", "seconds")
+        keyed = zip(about["frames"], *(file[f"frame_{kind}"] for kind in kinds), strict=True)
+        frames = {key: FrameShapes(name, *arrays) for (key, name), *arrays in keyed}
         constants = {name: file[f"constants_{name}"] for name in _CONSTANTS}
         constants["mass"] = float(constants["mass"])
         rows = tuple(ModeRow(**{**row, "effective_mass": tuple(row["effective_mass"])}) for row in about["rows"])

@@ -22,7 +22,7 @@ def test_a_saved_part_comes_back(kind: str, tmp_path: Path) -> None:
     back = load_reduced(path)
     for name in ("s0", "second", "S", "first", "m", "stiffness", "damping"):
         assert_array_equal(getattr(back.constants, name), getattr(part.constants, name))
-    for name in ("loads", "K_g", "residual", "missed"):
+    for name in ("loads", "K_g", "residual", "missed", "energy"):
         assert_array_equal(getattr(back.cases, name), getattr(part.cases, name))
     assert back.constants.mass == part.constants.mass
     assert back.cases.names == part.cases.names

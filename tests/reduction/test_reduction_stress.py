@@ -9,8 +9,8 @@ from parts import beam, loaded, plane, solid
 
 import flexmbs as fm
 from flexmbs.errors import ModelError
-from flexmbs.fem.stress import stress
-from flexmbs.reduction import CraigBampton, ModalTruncation, Part, inertia_factors, reduce, stress_modes
+from flexmbs.fem.stress import strain, stress
+from flexmbs.reduction import CraigBampton, ModalTruncation, Part, inertia_factors, reduce, strain_gauges, stress_modes
 
 RNG = np.random.default_rng(7)
 
@@ -64,6 +64,27 @@ def test_the_envelope_is_the_largest_over_time_and_when(monkeypatch: pytest.Monk
     found = modes.envelope(d)
     assert_allclose(found.largest, every.max(axis=0))
     assert (found.when == every.argmax(axis=0)).all()
+
+
+@pytest.mark.parametrize("make", [solid, plane])
+def test_strain_gauges_measure_the_strain_along_them(make: object) -> None:
+    elements = make()  # type: ignore[operator]
+    part = reduce(elements, CraigBampton(3), fixed="x0", interfaces=["x1"], stiffening=False)
+    nodes, along = [5, 9, 5], np.array([[1.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
+    gauges = strain_gauges(part, nodes, along)
+    d = RNG.normal(size=part.size)
+    nodal = strain(elements, part.displacement(d)).nodal[nodes]
+    for found, voigt, n in zip(gauges.at(d), nodal, along / np.linalg.norm(along, axis=1)[:, None], strict=True):
+        xx, yy, zz, yz, zx, xy = voigt
+        tensor = np.array([[xx, xy / 2, zx / 2], [xy / 2, yy, yz / 2], [zx / 2, yz / 2, zz]])
+        assert found == pytest.approx(n @ tensor @ n)
+    assert gauges.at(np.tile(d, (7, 1)), np.zeros((7, len(part.cases.names)))).shape == (7, 3)
+    with pytest.raises(ModelError, match="node numbers"):
+        strain_gauges(part, [10**6], (1.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match="not all zero"):
+        strain_gauges(part, [1], (0.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match="solid or plane part"):
+        strain_gauges(reduce(beam(), ModalTruncation(1), fixed="x0"), [1], (1.0, 0.0, 0.0))
 
 
 def test_what_has_no_stress_is_refused() -> None:

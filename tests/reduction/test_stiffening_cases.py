@@ -9,12 +9,13 @@ from numpy.testing import assert_allclose
 from parts import KINDS, beam, solid
 
 import flexmbs as fm
+from flexmbs.fem.prestress import inertia_of, prestress
 from flexmbs.fem.rigid import rigid_motions
 from flexmbs.reduction import INERTIA_CASES, CraigBampton, ModalTruncation, Part, inertia_factors, reduce
 from flexmbs.reduction.interfaces import interfaces
-from flexmbs.reduction.reference import Tangent, reference_rows
+from flexmbs.reduction.reference import MeanAxes, Tangent, reference_rows
 from flexmbs.reduction.space import Space
-from flexmbs.reduction.stiffening import stress_stiffness
+from flexmbs.reduction.stiffening import inertia_loads, load_cases, stress_stiffness
 from flexmbs.rotations import skew
 
 RNG = np.random.default_rng(7)
@@ -32,7 +33,8 @@ def test_inertia_cases_are_those_of_a_static_analysis(kind: str) -> None:
     found = np.tensordot(factors, part.cases.K_g[:12], axes=1)
     loads = [fm.Acceleration(a, epsilon), fm.Centrifugal(omega, softening=False)]
     state = fm.statics(elements, loads=loads, fixed="x0")
-    blocks = elements.geometric_stiffness(state.stress) + elements.turning_stiffness(omega)
+    stress = prestress(elements, state.displacement, *inertia_of(loads))
+    blocks = elements.geometric_stiffness(stress) + elements.turning_stiffness(omega)
     blocks = blocks + fm.Blocks(elements, "matrix", turning=skew(epsilon))  # sections and bodies feel ε as they turn
     exact = part.basis.T @ (elements.assemble(blocks) @ part.basis)
     assert_allclose(found, exact, atol=1e-8 * np.abs(exact).max())
@@ -83,12 +85,11 @@ def test_turning_the_whole_part_costs_the_work_of_its_loads(kind: str) -> None:
     force = np.zeros(space.C.shape[0])
     per = len(force) // 2
     lever = places[1].position - places[0].position
-    # the stress stiffness of beams is that of their axial force
-    pull = lever if kind == "beam" else np.append(RNG.normal(size=2), 1.0 if elements.axes == 3 else 0.0)
+    pull = np.append(RNG.normal(size=2), 1.0 if elements.axes == 3 else 0.0)
     force[per : per + elements.axes] = pull[: elements.axes]
     u = space.projection.expand_rates(frame.solve(space.C.T @ force))
     turns = rigid_motions(elements, places[0].position)[:, elements.axes :]
-    found = stress_stiffness(space, elements, turns, u, np.zeros(elements.n_dofs), 12)
+    found = stress_stiffness(space, elements, turns, u, np.zeros(elements.n_dofs), np.zeros(3), np.zeros((3, 3)))
     axes = np.eye(3)[2:] if elements.axes == 2 else np.eye(3)
 
     def work(one: np.ndarray, two: np.ndarray) -> float:
@@ -96,6 +97,31 @@ def test_turning_the_whole_part_costs_the_work_of_its_loads(kind: str) -> None:
 
     exact = np.array([[work(one, two) for two in axes] for one in axes])
     assert_allclose(found, exact, atol=1e-7 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", ["solid", "loaded", "plane", "beam"])
+def test_loads_balanced_by_inertia_are_a_sum_of_loads_on_a_held_part(kind: str) -> None:
+    """A force in mean axes = the same force on a part held at one end and accelerated so that the end feels nothing."""
+    elements = KINDS[kind]()
+    part = Part.of_elements(elements)
+    places = interfaces(part, ["x0", "x1"])
+    space = Space(part, places, None)
+    psi = reduce(elements, CraigBampton(3), interfaces=["x0", "x1"], stiffening=False).basis
+    stiffness, nodal = np.ones(psi.shape[1]), inertia_loads(part)
+    found = []
+    for frame in (MeanAxes(), Tangent()):
+        held = space.under(space.rows(reference_rows(part, frame, places)[0]))
+        mean = isinstance(frame, MeanAxes)
+        found.append(load_cases(space, held, mean, psi, stiffness, nodal, ((), np.zeros((part.n_dofs, 0))), True))
+    motions = rigid_motions(elements)
+    inertia = motions.T @ part.momentum(motions)
+    used = [0, 1, 5] if elements.axes == 2 else list(range(6))
+    for name in ("x1 x", "x1 y", "x1 rz"):
+        k = found[0].names.index(name)
+        force = places[1].rows.T @ np.eye(places[1].rows.shape[0])[k - 12 - places[0].rows.shape[0]]
+        acceleration = np.linalg.solve(inertia, motions.T @ force)
+        summed = found[1].K_g[k] + np.tensordot(acceleration, found[1].K_g[used], axes=1)
+        assert_allclose(found[0].K_g[k], summed, atol=1e-7 * np.abs(summed).max())
 
 
 def test_in_mean_axes_a_uniform_acceleration_stresses_nothing() -> None:
