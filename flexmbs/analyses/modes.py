@@ -79,7 +79,9 @@ class Modes:
 
 
 @overload
-def modes(model: System, *, about: Equilibrium | State | None = None) -> SystemModes: ...
+def modes(
+    model: System, *, about: Equilibrium | State | None = None, turning: ArrayLike | None = None
+) -> SystemModes: ...
 
 
 @overload
@@ -106,9 +108,10 @@ def modes(
     spin: ArrayLike | None = None,
     stiffening: bool = True,
     about: Equilibrium | State | None = None,
+    turning: ArrayLike | None = None,
     **options: Any,
 ) -> Modes | SystemModes:
-    """Lowest natural modes of a part; or all modes of a mechanism (a System) about a position of rest.
+    """Lowest natural modes of a part; or all modes of a mechanism (a System) about rest or a steady motion.
 
     Parameters
     ----------
@@ -119,10 +122,13 @@ def modes(
     spin : angular velocity ω [rad/s] (3,) of the frame in which the part is held: the modes are those seen in the
         rotating frame, λ²M + λC(ω) + K + K(ω) + K_g.
     stiffening : include in K_g the stress of the centrifugal load of ``spin``.
-    about : for a System: a State or the result of ``statics``; by default its equilibrium.
+    about : for a System: a State at rest or in a steady motion, or the result of ``statics``; by default its
+        equilibrium.
+    turning : for a System in a steady motion: angular velocity [rad/s] (3,) of the axes from which it is seen, where
+        there is a choice; by default the least one, so that a symmetric rotor is seen from fixed axes.
     """
     if isinstance(model, System):
-        return vibrations(model, about)
+        return vibrations(model, about, turning)
     elements = as_elements(model, material, options)
     held = supports(elements, fixed)
     if held.projection.offset.any():
