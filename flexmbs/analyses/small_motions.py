@@ -2,8 +2,8 @@
 
 A motion is steady (a relative equilibrium) where the mechanism turns and slides as a whole with a constant twist
 (V, Ω), while bodies may also spin about axes of their own that make no difference (σ, a wheel about its axle).
-Deviations are seen from axes that move along: positions turn with Ω, rotations with their body less its own spin. There,
-with the linearised equations M δv' + D δv + K δx = Jᵀδλ of the instant,
+Deviations are seen from axes that move along: positions turn with Ω, rotations with their body less its own spin.
+There, with the linearised equations M δv' + D δv + K δx = Jᵀδλ of the instant,
 
     δx' = δv - W δx,   M (δv' + U δv) + D δv + K δx = Jᵀδλ,   J δx = 0,   J δv + C δx = 0,
 

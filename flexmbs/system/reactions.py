@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import GROUND
 from flexmbs.system.evaluate import body_poses, frames, measured, work_arrays
 
 Array = NDArray[np.float64]
@@ -31,35 +30,6 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
         jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
         out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=1e-9)[0]
     return out
-
-
-def ground_wrench(system: Any, q: Array, v: Array, multipliers: Array) -> Array:
-    """Force and moment about the origin (time, 6) that all rows exert on the ground."""
-    out = np.zeros((len(q), 6))
-    _on_ground(system.layout, q, v, np.ascontiguousarray(multipliers), work_arrays(system.layout), out)
-    return out
-
-
-@njit(cache=True)
-def _on_ground(layout, q, v, multipliers, work, out):
-    near = np.zeros(layout.measure_kind.size)
-    for i in range(q.shape[0]):
-        body_poses(layout, q[i], v[i], work)
-        frames(layout, work)
-        measured(layout, near, work)
-        for r in range(multipliers.shape[1]):
-            for k in range(layout.row_start[r], layout.row_start[r + 1]):
-                m, factor = layout.term_measure[k], layout.term_factor[k] * multipliers[i, r]
-                for side in range(2):
-                    f = layout.measure_i[m] if side == 0 else layout.measure_j[m]
-                    if layout.body_kind[layout.frame_body[f]] != GROUND:
-                        continue
-                    at, sign = work.frame_position[f], (-factor if side == 0 else factor)
-                    for p in range(3):
-                        a, b = (p + 1) % 3, (p + 2) % 3
-                        out[i, p] += sign * work.gradient[m, p]
-                        arm = at[a] * work.gradient[m, b] - at[b] * work.gradient[m, a]
-                        out[i, 3 + p] += sign * arm + factor * work.gradient[m, 3 + 3 * side + p]
 
 
 @njit(cache=True)

@@ -115,6 +115,17 @@ class System:
         found = np.flatnonzero(same & (layout.measure_axes == measure.axes).all(axis=(1, 2)))
         return int(found[0]) if len(found) else None
 
+    @property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces but gravity, those of Python functions last: the order of audits."""
+        return (*(f.name for f in self.forces if isinstance(f, Force)), *(f.name for f in self.user_forces.forces))
+
+    @property
+    def outside_names(self) -> tuple[str, ...]:
+        """Of these, the ones that act on one frame and so on the mechanism as a whole, and Python functions."""
+        single = [f.name for f in self.forces if isinstance(f, Force) and f.frames[0] is None]
+        return (*single, *(f.name for f in self.user_forces.forces))
+
     # ---- evaluation -------------------------------------------------------------------------------------------
 
     def prescribed(self, t: float) -> Array:

@@ -293,8 +293,8 @@ def test_what_is_not_steady_is_refused() -> None:
         fm.modes(uneven, about=uneven.initial, turning=3.0)
     with pytest.raises(fm.AnalysisError, match="about is a State or the result of statics, not str"):
         fm.modes(uneven, about="now")
+    aside = fm.System([ground, rod], [fm.Revolute("hinge", ground.at(1, 0, 0), rod.at(0, 0, 0))])
     with pytest.raises(fm.AnalysisError, match="cannot turn as a whole with this spin: hinge"):
-        aside = fm.Revolute("hinge", ground.at(1, 0, 0), rod.at(0, 0, 0))
-        fm.statics(fm.System([ground, rod], [aside]), spin=(0, 0, 3))
+        fm.statics(aside, spin=(0, 0, 3))
     with pytest.raises(fm.AnalysisError, match="spin must be 3 numbers"):
         fm.statics(system, spin="fast")
