@@ -18,6 +18,7 @@ from flexmbs.errors import (
     MeshError,
     MeshWarning,
     ModelError,
+    ModelWarning,
     ProjectionError,
     SolverError,
 )
@@ -116,6 +117,7 @@ __all__ = [
     "MeshError",
     "MeshWarning",
     "ModelError",
+    "ModelWarning",
     "Modes",
     "Multipliers",
     "NullSpace",

@@ -149,10 +149,15 @@ def midpoints(t: Array, values: Array) -> Array:
     first = np.clip(np.arange(n - 1) - (reach // 2 - 1), 0, n - reach)
     nodes = t[first[:, None] + np.arange(reach)]
     weights = np.ones((n - 1, reach))
-    for k in range(reach):
-        for m in range(reach):
-            if m != k:
-                weights[:, k] *= (middle - nodes[:, m]) / (nodes[:, k] - nodes[:, m])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for k in range(reach):
+            for m in range(reach):
+                if m != k:
+                    weights[:, k] *= (middle - nodes[:, m]) / (nodes[:, k] - nodes[:, m])
+    twice = np.flatnonzero(~np.isfinite(weights).all(axis=1))  # an instant kept twice: the mean will do
+    weights[twice] = 0.0
+    for side in (0, 1):
+        weights[twice, twice + side - first[twice]] = 0.5
     return np.einsum("tk,tk...->t...", weights, values[first[:, None] + np.arange(reach)])
 
 

@@ -25,13 +25,14 @@ from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
+from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
 from flexmbs.system.graph import Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
-from flexmbs.system.report import rank_decision, report
+from flexmbs.system.report import report
 from flexmbs.system.state import State
 from flexmbs.system.user_forces import UserForces
 
@@ -249,9 +250,18 @@ class System:
         return layout, order, where._replace(row_active=self.holonomic)
 
     @cached_property
-    def rank_decision(self) -> NullSpace:
-        """Which rows are independent at the start, and how that was decided."""
+    def _ranks(self) -> tuple[NullSpace, tuple[str, ...]]:
         return rank_decision(self)
+
+    @property
+    def rank_decision(self) -> NullSpace:
+        """Which rows are independent at the start (around it, where it is a singular position), and how decided."""
+        return self._ranks[0]
+
+    @property
+    def singular(self) -> tuple[str, ...]:
+        """Rows that follow from others at the start only, which is then a singular position."""
+        return self._ranks[1] if self.rows else ()
 
     @property
     def mobility(self) -> int:
