@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
-from flexmbs.errors import ModelError
+from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
 from flexmbs.joints.measures import ANGLE
-from flexmbs.rotations import to_matrix
+from flexmbs.rotations import from_matrix, to_euler, to_matrix
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
 from flexmbs.system.balances import Energy, Momentum
 from flexmbs.system.reactions import row_wrenches
@@ -117,6 +117,39 @@ class Result:
         out = np.zeros((len(self.t), 4, 4))
         out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = self.rotation(at), self.position(at), 1.0
         return out
+
+    def quaternion(self, at: Frame | Body) -> Array:
+        """Unit quaternions (time, 4), scalar first, without jumps of sign."""
+        out = from_matrix(np.ascontiguousarray(self.rotation(at)))
+        flips = np.where(np.sum(out[1:] * out[:-1], axis=1) < 0, -1.0, 1.0)
+        out[1:] *= np.cumprod(flips)[:, None]
+        return out
+
+    def rotation_vector(self, at: Frame | Body) -> Array:
+        """Rotation vectors angle · axis (time, 3) [rad], of length at most π."""
+        q = from_matrix(np.ascontiguousarray(self.rotation(at)))
+        size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
+        # 2 atan2(s, w) / s, which is 2 where nothing turns
+        return np.asarray(
+            q[:, 1:] * np.where(size > 1e-12, 2 * np.arctan2(size, q[:, :1]) / np.maximum(size, 1e-12), 2)
+        )
+
+    def euler_angles(self, at: Frame | Body, sequence: str) -> Array:
+        """Euler angles (time, 3) [rad] of any sequence, e.g. "zxz" about turned axes, capitals about fixed ones.
+
+        The first and third go on without jumps. Refused where the sequence is singular and they are not unique.
+        """
+        rotation = self.rotation(at)
+        try:
+            angles = to_euler(sequence, np.asarray(rotation))
+        except FlexmbsError as error:
+            for t, one in zip(self.t, rotation, strict=True):
+                try:
+                    to_euler(sequence, one)
+                except FlexmbsError:
+                    raise ModelError(f"at t = {t:.6g} s: {error}") from error
+            raise
+        return np.unwrap(angles, axis=0)
 
     def angular_velocity(self, body: Body) -> Array:
         """Angular velocity in global axes, (time, 3)."""

@@ -165,19 +165,15 @@ def _close(system: Any, q: Array, size: float) -> Array:
         trial = (
             q if attempt == 0 else system.retract(q, rng.normal(scale=0.3 * min(attempt, 8), size=len(turns)) * loose)
         )
-        error = np.inf
-        for _ in range(60):
-            work = system.evaluate(0.0, trial, np.zeros(system.n_v))
-            if attempt == 0:
-                _refuse_undefined(system, work)
-            phi = _wrapped(system, work.phi)
-            error = float(np.abs(phi).max())
-            if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
-                break
-            step = _least(system, weights**2 * firm, work, -phi, system.holonomic)
-            limit = np.abs(step * weights).max() / size
-            trial = system.retract(trial, step / max(1.0, 2.0 * limit))
+        if attempt == 0:
+            _refuse_undefined(system, system.evaluate(0.0, trial, np.zeros(system.n_v)))
+        trial, error = _closed(system, trial, weights**2 * firm, size)
         if error <= TOLERANCE * max(1.0, size):
+            for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
+                again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
+                if error > TOLERANCE * max(1.0, size):
+                    break
+                trial = again
             return np.asarray(trial)
         if error < best:
             best, nearest = error, trial
@@ -187,6 +183,36 @@ def _close(system: Any, q: Array, size: float) -> Array:
         f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
         "lengths, or help with start= on a joint or position= on a body."
     )
+
+
+def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
+    """Newton steps of least weighted length from q, and how far the worst row is open after them."""
+    lengths, error = length_weights(system, size), np.inf
+    for _ in range(60):
+        work = system.evaluate(0.0, q, np.zeros(system.n_v))
+        phi = _wrapped(system, work.phi)
+        error = float(np.abs(phi).max())
+        if not np.isfinite(work.jacobian).all():
+            return q, np.inf
+        if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
+            break
+        step = _least(system, weights, work, -phi, system.holonomic)
+        q = system.retract(q, step / max(1.0, 2.0 * np.abs(step * lengths).max() / size))
+    return q, error
+
+
+def _restored(system: Any, q: Array, given: Array, firm: Array) -> Array:
+    """q with the firm coordinates as they were given."""
+    out = q.copy()
+    for k, kind in enumerate(system.layout.body_kind):
+        straight, turning = _parts(system, k)
+        first, last = system.layout.body_q[k : k + 2]
+        middle = first + straight.stop - straight.start
+        if (firm[straight] > 1.0).any():
+            out[first:middle] = given[first:middle]
+        if kind in (RIGID, PLANAR) and (firm[turning] > 1.0).any():
+            out[middle:last] = given[middle:last]
+    return out
 
 
 def _firm(system: Any) -> Array:
