@@ -30,7 +30,7 @@ LAYERS = [
     {"equations"},
     {"nullspace", "linalg", "profiles"},
     {"rotations"},
-    {"errors", "kernel_cache"},
+    {"errors", "given", "kernel_cache"},
 ]
 """From top to bottom; a unit imports from lower layers only, never from a neighbour in its own."""
 

@@ -70,6 +70,11 @@ def linearise(
     about : a State at rest or in a steady motion, or the result of ``statics``; by default the equilibrium of the
         mechanism. Inputs and outputs must look the same at any time of a steady motion.
     """
+    if not isinstance(system, System):
+        raise AnalysisError(f"linearise: a System is needed, not {type(system).__name__}.")
+    for listed, what in ((inputs, "inputs"), (outputs, "outputs")):
+        if not isinstance(listed, list | tuple):
+            raise AnalysisError(f"linearise: {what} are a list, {what}=[...], not {listed!r}.")
     forces = [_input(given, k) for k, given in enumerate(inputs)]
     for given in outputs:
         if not isinstance(given, Measure):

@@ -128,6 +128,8 @@ def modes(
         there is a choice; by default the least one, so that a symmetric rotor is seen from fixed axes.
     """
     if isinstance(model, System):
+        if any(x is not None for x in (material, fixed, prestress, spin)) or count != 10 or options:
+            raise AnalysisError("modes: a System has its bodies, joints and forces already; give about= and turning=.")
         return vibrations(model, about, turning)
     elements = as_elements(model, material, options)
     held = supports(elements, fixed)

@@ -20,6 +20,7 @@ from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
+from flexmbs.given import number
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
@@ -139,6 +140,8 @@ class System:
 
     def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
         """All stages at one instant: poses, frames, measures, rows, forces."""
+        if not np.isfinite(number(t)):
+            raise ModelError(f"the time must be a finite number of seconds, not {t!r}.")
         work = work_arrays(self.layout)
         q, v = self._sized(q, self.n_q, "q"), self._sized(v, self.n_v, "v")
         if angles is not None:
@@ -300,7 +303,10 @@ class System:
                     self._known(frame, known, force.name)
 
     def _sized(self, values: Any, size: int, what: str) -> Array:
-        array = np.ascontiguousarray(values, dtype=float)
+        try:
+            array = np.ascontiguousarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{what} must be an array of {size} numbers, not {values!r}.") from None
         if array.shape != (size,):
             raise ModelError(
                 f"{what} has shape {array.shape}, but this system has {size} of them: it must be ({size},)."
