@@ -90,8 +90,11 @@ class Elements:
         if isinstance(attachments, LumpedMass | GroundSpring):
             attachments = [attachments]
         every = tuple(attachments) if isinstance(attachments, Iterable) else (attachments,)
-        if not all(isinstance(a, LumpedMass | GroundSpring) for a in every):
-            raise MaterialError(f"{mesh.name}: attachments are LumpedMass and GroundSpring, not {attachments!r}.")
+        for given in every:
+            if not isinstance(given, LumpedMass | GroundSpring):
+                raise MaterialError(
+                    f"{mesh.name}: attachments are LumpedMass and GroundSpring, not {type(given).__name__}."
+                )
         self.attachments = every
         self.blocks: tuple[ElementBlock, ...] = self._make_blocks(
             thickness, None if up is None else np.asarray(up, float)

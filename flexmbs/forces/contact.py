@@ -76,8 +76,8 @@ class SphereOnPlane(_Contact):
         super().__post_init__()
         try:
             axis_vector(self.normal)
-        except (FlexmbsError, TypeError, ValueError) as error:
-            raise ModelError(f"{self.name}: normal must be a direction, not {self.normal!r}.") from error
+        except (FlexmbsError, TypeError) as error:
+            raise ModelError(f"{self.name}: normal: axis must be a direction, not {self.normal!r}.") from error
         positive(self.radius, f"{self.name}: radius", zero=True)
 
     @property
