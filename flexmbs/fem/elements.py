@@ -89,13 +89,7 @@ class Elements:
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
         if isinstance(attachments, LumpedMass | GroundSpring):
             attachments = [attachments]
-        every = tuple(attachments) if isinstance(attachments, Iterable) else (attachments,)
-        for given in every:
-            if not isinstance(given, LumpedMass | GroundSpring):
-                raise MaterialError(
-                    f"{mesh.name}: attachments are LumpedMass and GroundSpring, not {type(given).__name__}."
-                )
-        self.attachments = every
+        self.attachments = tuple(attachments) if isinstance(attachments, Iterable) else (attachments,)
         self.blocks: tuple[ElementBlock, ...] = self._make_blocks(
             thickness, None if up is None else np.asarray(up, float)
         )

@@ -61,9 +61,8 @@ def prescribed(system: Any, t: Array) -> Array:
     table = system.table
     if table.callbacks:
         return np.array([system.prescribed(x) for x in t]).reshape(len(t), -1, 3)
-    return np.asarray(
-        evaluate_laws(table.kinds, table.starts, table.params, len(system.profiles), np.asarray(t, float))
-    )
+    params = table.params.copy()  # one compiled version for all: read-only arrays would make another
+    return np.asarray(evaluate_laws(table.kinds, table.starts, params, len(system.profiles), np.array(t, dtype=float)))
 
 
 def _rates(system: Any, laws: Array) -> Array:

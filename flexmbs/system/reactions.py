@@ -9,9 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.system.evaluate import body_poses, frames, measured, work_arrays
+from flexmbs.system.evaluate import body_poses, constraints, frames, measured, work_arrays
 
 Array = NDArray[np.float64]
+
+REDUNDANT = 1e-9
+"""Singular values of J, relative to the largest, that belong to redundant rows."""
+CHUNK = 2000
+"""Instants whose Jacobians are held at once."""
 
 
 def row_wrenches(system: Any, t: Array, q: Array, v: Array, rows: slice) -> Array:
@@ -26,10 +31,37 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
     if not system.redundant:
         return multipliers
     out = multipliers.copy()
-    for k, (t, q, v, angles) in enumerate(states):
-        jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
-        out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=1e-9)[0]
+    listed = list(states)
+    for first in range(0, len(listed), CHUNK):
+        some = slice(first, first + CHUNK)
+        q, v = (np.array([state[k] for state in listed[some]]) for k in (1, 2))
+        # with J = U S Vᵀ, what of λ lies in the range of J: U Uᵀ λ
+        u, sizes, _ = np.linalg.svd(jacobians(system, q, v), full_matrices=False)
+        u = u * (sizes > REDUNDANT * sizes[:, :1])[:, None, :]
+        out[some] = np.einsum("tri,tsi,ts->tr", u, u, multipliers[some], optimize=True)
     return out
+
+
+def jacobians(system: Any, q: Array, v: Array) -> Array:
+    """J (time, rows, velocities) at many positions."""
+    layout = system.layout
+    flat = np.zeros((len(q), int(layout.entry_at[-1])))
+    _jacobians(layout, q, v, np.zeros((len(system.profiles), 3)), work_arrays(layout), flat)
+    pattern = system.jacobian(work_arrays(layout)).tocoo()
+    out = np.zeros((len(q), *pattern.shape))
+    out[:, pattern.row, pattern.col] = flat
+    return out
+
+
+@njit(cache=True)
+def _jacobians(layout, q, v, prescribed, work, out):
+    near = np.zeros(layout.measure_kind.size)
+    for i in range(q.shape[0]):
+        body_poses(layout, q[i], v[i], work)
+        frames(layout, work)
+        measured(layout, near, work)
+        constraints(layout, prescribed, v[i], work)
+        out[i] = work.jacobian
 
 
 @njit(cache=True)

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
+from flexmbs.system.reactions import jacobians, least_multipliers
 
 
 def four_bar(
@@ -155,3 +156,27 @@ class TestSingularPositions:
         text = system.report()
         assert ("nearly singular position" in text) == near
         assert "together 3 kg" in text
+
+
+def test_reactions_of_redundant_rows_are_the_least_ones() -> None:
+    """Many instants at once give what least squares gives for each."""
+    ground = fm.Ground()
+    rods = [fm.RigidBody.box(f"rod{k}", (length, 0.1, 0.1), 1000.0) for k, length in enumerate((1.0, 2.0, 1.5))]
+    joints = [
+        fm.Revolute("A", ground.at(0, 0, 0), rods[0].at(-0.5, 0, 0), start=1.0),
+        fm.Revolute("B", rods[0].at(0.5, 0, 0), rods[1].at(-1, 0, 0), start=-0.8),
+        fm.Revolute("C", rods[1].at(1, 0, 0), rods[2].at(-0.75, 0, 0), start=-1.0),
+        fm.Revolute("D", ground.at(2, 0, 0), rods[2].at(0.75, 0, 0)),
+    ]
+    system = fm.System([ground, *rods], joints, [fm.Gravity((0, -9.81, 0.5))])
+    motion = fm.forward_dynamics(system, 0.2, step=1e-2)
+    for k, state in enumerate(zip(motion.t, motion.q, motion.v, motion.angles, strict=True)):
+        jacobian = system.jacobian(system.evaluate(*state)).toarray()
+        assert_allclose(jacobians(system, motion.q, motion.v)[k], jacobian, atol=1e-15)
+        force = jacobian.T @ motion.multipliers[k]
+        least = np.linalg.lstsq(jacobian.T, force, rcond=1e-9)[0]
+        assert_allclose(motion.multipliers[k], least, atol=1e-9 * np.abs(least).max())
+    # across the plane the loop can share its load in many ways: doing so changes nothing but the reactions
+    shared = motion.multipliers + np.array([np.linalg.svd(j)[0][:, -1] for j in jacobians(system, motion.q, motion.v)])
+    states = list(zip(motion.t, motion.q, motion.v, motion.angles, strict=True))
+    assert_allclose(least_multipliers(system, states, shared), motion.multipliers, atol=1e-8)
