@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 REDUNDANT = 1e-9
 """Singular values of J, relative to the largest, that belong to redundant rows."""
+FEW = 1000
+"""Instants up to which compiling a function for all of them takes longer than to do one after another."""
 CHUNK = 2000
 """Instants whose Jacobians are held at once."""
 
@@ -32,6 +34,11 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
         return multipliers
     out = multipliers.copy()
     listed = list(states)
+    if len(listed) <= FEW:
+        for k, (t, q, v, angles) in enumerate(listed):
+            jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
+            out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=REDUNDANT)[0]
+        return out
     for first in range(0, len(listed), CHUNK):
         some = slice(first, first + CHUNK)
         q, v = (np.array([state[k] for state in listed[some]]) for k in (1, 2))
