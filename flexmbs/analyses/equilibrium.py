@@ -78,6 +78,33 @@ class SystemModes:
         """Whether no motion grows (in proportion to time, as along a free hinge, does not count)."""
         return bool(np.all(self.eigenvalues.real <= GROWS * max(1.0, np.abs(self.eigenvalues).max(initial=0.0))))
 
+    def table(self) -> str:
+        """The modes as a table of text: frequency, damping, growth, and the body that moves most."""
+        weights, starts = self.system.length_weights, self.system.layout.body_v
+        rows = [f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping':>9}  {'growth [1/s]':>12}  moves most"]
+        for k, (value, shape) in enumerate(zip(self.eigenvalues, self.shapes, strict=True)):
+            body = int(np.searchsorted(starts, np.argmax(np.abs(shape * weights)), side="right")) - 1
+            rows.append(
+                f"{k + 1:>4}  {self.frequencies[k]:>14.6g}  {self.damping[k]:>9.3g}  {value.real:>12.4g}  "
+                f"{self.system.bodies[body].name}"
+            )
+        return "\n".join(rows)
+
+    def __repr__(self) -> str:
+        verdict = "stable" if self.stable else "unstable"
+        return f"<SystemModes: {np.array2string(self.frequencies, precision=5)} Hz, {verdict}>"
+
+
+def as_state(about: Any, analysis: str) -> State:
+    """The state about which an analysis is made: one given, or the last instant of a result."""
+    if isinstance(about, Result):
+        return State(float(about.t[-1]), about.q[-1], about.v[-1], about.angles[-1])
+    if not isinstance(about, State):
+        raise AnalysisError(
+            f"{analysis}: about is a State, the result of statics or of a motion, not {type(about).__name__}."
+        )
+    return about
+
 
 def equilibrium(system: System, spin: Any = None) -> Equilibrium:
     """Where a mechanism rests under its forces, found downhill from its initial position (at t = 0).
@@ -120,13 +147,9 @@ def equilibrium(system: System, spin: Any = None) -> Equilibrium:
     )
 
 
-def vibrations(system: System, about: Equilibrium | State | None = None, turning: Any = None) -> SystemModes:
+def vibrations(system: System, about: Result | State | None = None, turning: Any = None) -> SystemModes:
     """Modes of the linearised mechanism about a position of rest (by default its equilibrium) or a steady motion."""
-    if about is None:
-        about = equilibrium(system)
-    if not isinstance(about, State | Equilibrium):
-        raise AnalysisError(f"modes: about is a State or the result of statics, not {type(about).__name__}.")
-    state = about if isinstance(about, State) else State(0.0, about.q[0], about.v[0], about.angles[0])
+    state = as_state(equilibrium(system) if about is None else about, "modes")
     found = small_motions(system, state, "modes", turning)
     n = found.shifts.shape[1]
     values, vectors = np.linalg.eig(found.matrix)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from flexmbs.analyses.equilibrium import Equilibrium, equilibrium
+from flexmbs.analyses.equilibrium import as_state, equilibrium
 from flexmbs.analyses.small_motions import CONSTANT, SmallMotions, small_motions
 from flexmbs.bodies.body import PLANAR, Frame
 from flexmbs.errors import AnalysisError, ModelError
@@ -18,6 +18,7 @@ from flexmbs.forces import AppliedForce, SpringDamper
 from flexmbs.forces.force import Force
 from flexmbs.joints.joint import Measure
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.results import Result
 from flexmbs.rotations import axis_vector
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -58,7 +59,7 @@ class LinearModel:
 
 
 def linearise(
-    system: System, inputs: Sequence[Any], outputs: Sequence[Measure], about: Equilibrium | State | None = None
+    system: System, inputs: Sequence[Any], outputs: Sequence[Measure], about: Result | State | None = None
 ) -> LinearModel:
     """Linear model of a mechanism about a position of rest or a steady motion.
 
@@ -67,8 +68,9 @@ def linearise(
     inputs : what each u drives: a joint's coordinate (force or torque along it), a pair (frame, direction) for a force
         at a frame along a global direction, or an AppliedForce, of which u is the multiple.
     outputs : joint coordinates; y are the changes of all their values, then their rates.
-    about : a State at rest or in a steady motion, or the result of ``statics``; by default the equilibrium of the
-        mechanism. Inputs and outputs must look the same at any time of a steady motion.
+    about : a State at rest or in a steady motion, the result of ``statics``, or that of a motion, whose last instant
+        counts; by default the equilibrium of the mechanism. Inputs and outputs must look the same at any time of a
+        steady motion.
     """
     if not isinstance(system, System):
         raise AnalysisError(f"linearise: a System is needed, not {type(system).__name__}.")
@@ -79,10 +81,7 @@ def linearise(
     for given in outputs:
         if not isinstance(given, Measure):
             raise AnalysisError(f"linearise: an output is a joint's coordinate such as hinge.angle, not {given!r}.")
-    here = equilibrium(system) if about is None else about
-    if not isinstance(here, State | Equilibrium):
-        raise AnalysisError(f"linearise: about is a State or the result of statics, not {type(about).__name__}.")
-    state = here if isinstance(here, State) else State(0.0, here.q[0], here.v[0], here.angles[0])
+    state = as_state(equilibrium(system) if about is None else about, "linearise")
     found = small_motions(system, state, "linearise")
     weights = system.length_weights
     places, rates = _chosen(found.shifts, weights), _chosen(found.speeds, weights)

@@ -132,7 +132,7 @@ def test_bad_input_is_refused_in_words() -> None:
         (["torque"], [], None, "an input is a joint's coordinate"),
         ([rail.distance], [hinge], None, "an output is a joint's coordinate"),
         ([(stranger.at(), "x")], [], None, "body 'stranger' is not in the system"),
-        ([], [], "here", "about is a State or the result of statics, not str"),
+        ([], [], "here", "about is a State, the result of statics or of a motion, not str"),
     ):
         with pytest.raises(fm.AnalysisError, match=message):
             fm.linearise(system, inputs, outputs, about)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
@@ -81,6 +82,50 @@ def test_free_governor_exchanges_energy_with_its_spin() -> None:
     together = fixed + (speed * slope) ** 2 / (total * 2 * across)
     found = frequencies(fm.modes(system, about=steady))
     assert_allclose(found, np.sqrt([fixed, together]), rtol=1e-6)
+
+
+def test_a_linear_model_answers_like_the_mechanism() -> None:
+    """A small torque on one hinge of a free governor in motion: all hinges follow C ∫ exp(A s) ds B u."""
+    system, hinge = governor(driven=False)
+    steady = fm.statics(system, spin=(0, 0, 12.0))
+    hinges = system.joints
+    model = fm.linearise(system, [hinge.angle], [j.angle for j in hinges[1:]], about=steady)
+    torque, t = 1e-4, 0.25
+    pushed = fm.System(system.bodies, hinges, [*system.forces, fm.SpringDamper("torque", hinge.angle, force=torque)])
+    start = fm.State(0.0, steady.q[0], steady.v[0], pushed.evaluate(0.0, steady.q[0], steady.v[0]).measure)
+    integrator = fm.TangentSpaceODE(rtol=1e-11, atol=1e-13)
+    motion = fm.forward_dynamics(pushed, t, step=t / 5, start=start, integrator=integrator)
+    n = len(model.A)
+    whole = np.zeros((n + 1, n + 1))
+    whole[:n, :n], whole[:n, n] = model.A, model.B[:, 0] * torque
+    for k, instant in enumerate(motion.t):
+        y = model.C @ scipy.linalg.expm(whole * instant)[:n, n]
+        for j, joint in enumerate(hinges[1:]):
+            change = motion.coordinate(joint.angle)[k] - steady.coordinate(joint.angle)[0]
+            assert change == pytest.approx(y[j], abs=2e-3 * abs(y[:2]).max() + 1e-12)
+    assert abs(y[0]) > 1e-6
+    assert abs(y[1]) > 1e-8  # the other arm feels it through the spindle's speed
+
+
+def test_modes_about_the_end_of_a_motion() -> None:
+    """A pendulum in oil creeps to rest: its modes there are those of the equilibrium, in words too."""
+    ground = fm.Ground()
+    rod = fm.PlanarBody("rod", 1.0, 0.1, center=(0.5, 0))
+    hinge = fm.planar.Revolute("hinge", ground.at(0, 0), rod.at(0, 0), start=-1.5)
+    damper = fm.SpringDamper("damper", hinge.angle, damping=8.0)
+    system = fm.System([ground, rod], [hinge], [fm.Gravity((0, -G, 0)), damper])
+    end = fm.forward_dynamics(system, 60.0, step=0.1, integrator=fm.TangentSpaceODE(method="Radau"))
+    still = fm.State(60.0, end.q[-1], np.zeros(system.n_v), end.angles[-1])
+    v = still.v[None]
+    at_rest = fm.Result(system, end.t[-1:], end.q[-1:], v, v, end.multipliers[-1:], end.angles[-1:])
+    modes = fm.modes(system, about=at_rest)
+    assert_allclose(np.sort(modes.eigenvalues.real), np.sort(np.roots([0.35, 8.0, G / 2])), rtol=1e-6)
+    assert_allclose(fm.modes(system).eigenvalues, modes.eigenvalues, rtol=1e-6)
+    lines = modes.table().splitlines()
+    assert lines[0].split() == ["mode", "frequency", "[Hz]", "damping", "growth", "[1/s]", "moves", "most"]
+    assert len(lines) == 1 + len(modes.eigenvalues)
+    assert all(line.endswith("rod") for line in lines[1:])
+    assert "stable" in repr(modes)
 
 
 def top(speed: float) -> fm.System:
@@ -291,7 +336,7 @@ def test_what_is_not_steady_is_refused() -> None:
         fm.modes(uneven, about=uneven.initial, turning=(0, 0, 0))
     with pytest.raises(fm.AnalysisError, match="turning must be 3 numbers"):
         fm.modes(uneven, about=uneven.initial, turning=3.0)
-    with pytest.raises(fm.AnalysisError, match="about is a State or the result of statics, not str"):
+    with pytest.raises(fm.AnalysisError, match="about is a State, the result of statics or of a motion, not str"):
         fm.modes(uneven, about="now")
     aside = fm.System([ground, rod], [fm.Revolute("hinge", ground.at(1, 0, 0), rod.at(0, 0, 0))])
     with pytest.raises(fm.AnalysisError, match="cannot turn as a whole with this spin: hinge"):
