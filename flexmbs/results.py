@@ -43,7 +43,8 @@ class BodyMotion:
 class Result:
     """A motion of a mechanism, time first in every history.
 
-    ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean.
+    ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean. Where
+    ``forces_known`` is False (kinematics) there are no reactions, and no works of drives.
     """
 
     system: System
@@ -56,6 +57,7 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
+    forces_known: bool = True
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
@@ -184,6 +186,8 @@ class Result:
         force or torque along its coordinate. For the Ground: the total of all joints and forces on the foundation, with
         the moment about the origin.
         """
+        if not self.forces_known:
+            raise ModelError("kinematics computes no forces: ask inverse_dynamics, which takes the same arguments.")
         if isinstance(of, Ground):
             return self._audit.ground
         rows = self.system.joint_rows(of)
@@ -287,12 +291,14 @@ class Result:
     def summary(self) -> str:
         """Energies, constraint error, steps and time, as text."""
         energy = self.energy
+        works = (
+            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
+            f"unexplained {energy.drift[-1]:.2g} J"
+        )
         lines = [
             f"{self.outcome}: t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} instants kept",
             f"energy: {energy.total[0]:.6g} J at the start, {energy.total[-1]:.6g} J at the end",
-            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
-            f"unexplained {energy.drift[-1]:.2g} J",
-            *self._shares(energy),
+            *([works, *self._shares(energy)] if self.forces_known else []),
             f"largest constraint error: {self.constraint_error.max():.3g}",
         ]
         if self.counters:

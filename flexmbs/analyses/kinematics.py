@@ -92,7 +92,8 @@ def _driven(system: System, times: ArrayLike, formulation: Formulation | None, f
     q, v, rates, all_multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
     if forces and formulation is None:
         all_multipliers = least_multipliers(system, zip(instants, q, v, angles, strict=True), all_multipliers)
-    return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=seconds, forces_known=forces)
 
 
 def _moved(system: System, state: State, t: float) -> State:

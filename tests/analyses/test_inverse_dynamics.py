@@ -50,6 +50,17 @@ def test_what_is_not_driven_is_refused() -> None:
         fm.inverse_dynamics(system, [0.0, 1.0])
 
 
+def test_kinematics_claims_no_forces() -> None:
+    """Zero would be a wrong answer: it is not given."""
+    system, hinges = arm(driven=True)
+    motion = fm.kinematics(system, [0.0, 0.5])
+    for of in (hinges[0], system.joints[2], system.bodies[0]):
+        with pytest.raises(fm.ModelError, match="kinematics computes no forces: ask inverse_dynamics"):
+            motion.reaction(of)
+    assert "drives supplied" not in motion.summary()
+    assert "drives supplied" in fm.inverse_dynamics(system, [0.0, 0.5]).summary()
+
+
 @pytest.mark.parametrize("kind", ["rod", "hinge"])
 def test_the_multiplier_of_a_circular_guide_is_the_normal_force(kind: str) -> None:
     """A bead that slides from rest on top of a circle: N = m g (3 cos θ - 2 cos θ₀), outwards."""

@@ -237,7 +237,7 @@ def test_rolling_disc_in_a_circle_returns_after_its_period() -> None:
     for sign in (1.0, -1.0):
         if missing(0.0) * missing(sign * 40.0) < 0:
             high = sign * 40.0
-    for _ in range(200):
+    for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if missing(low) * missing(middle) > 0 else (low, middle)
     system, at = state((low + high) / 2)
