@@ -38,10 +38,11 @@ LONGEST = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Result):
-    """A position of rest: a Result of one instant, with a verdict.
+    """A position of rest, or of rest in turning axes (``spin``): a Result of one instant, with a verdict.
 
-    ``stable`` says whether every small motion raises the potential energy; ``stiffnesses`` are the eigenvalues of the
-    stiffness against the mass of the free motions [1/s²], smallest first.
+    ``stable`` says whether every small motion raises the potential energy (in turning axes, if not: whether the
+    gyroscopic terms hold it); ``stiffnesses`` are the eigenvalues of the stiffness against the mass of the free motions
+    [1/s²], smallest first.
     """
 
     stable: bool = True

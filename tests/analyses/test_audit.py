@@ -158,3 +158,42 @@ def test_an_instant_alone_has_no_works() -> None:
     assert rest.energy.work_of_forces.shape == (1, 3)
     assert not rest.energy.work_of_forces.any()
     assert rest.momentum.drift.shape == (1, 6)
+
+
+FIRST = fm.RigidBody(
+    "first", 1.0, (1.0, 1.2, 1.4), center=(0.1, 0.0, 0.2), position=(0, 0, 0), rotation=(0.2, 0.3, 0.1)
+)
+SECOND = fm.RigidBody("second", 2.0, (0.8, 0.6, 0.7), center=(0.0, 0.1, 0.0))
+LEFT, RIGHT = FIRST.at(0.5, 0.1, -0.2, axes=(0.1, 0.2, -0.3)), SECOND.at(-0.4, 0.2, 0.1, axes=(0.3, 0.0, 0.2))
+PAIRS: dict[str, Any] = {
+    "fixed": fm.Fixed("j", LEFT, RIGHT),
+    "revolute": fm.Revolute("j", LEFT, RIGHT, axis=(1, 2, 3)),
+    "prismatic": fm.Prismatic("j", LEFT, RIGHT, axis="x", start=0.4),
+    "cylindrical": fm.Cylindrical("j", LEFT, RIGHT, axis="y"),
+    "screw": fm.Screw("j", LEFT, RIGHT, axis="y", pitch=0.7),
+    "spherical": fm.Spherical("j", LEFT, RIGHT),
+    "universal": fm.Universal("j", LEFT, RIGHT),
+    "plane": fm.PlaneJoint("j", LEFT, RIGHT),
+    "point on line": fm.PointOnLine("j", LEFT, RIGHT),
+    "point in plane": fm.PointInPlane("j", LEFT, RIGHT),
+    "distance": fm.Distance("j", LEFT, RIGHT, length=0.8),
+    "knife edge": fm.KnifeEdge("j", LEFT, RIGHT),
+    "rolling disc": fm.RollingDisc("j", LEFT, RIGHT, radius=0.3),
+}
+
+
+@pytest.mark.parametrize("joint", PAIRS.values(), ids=PAIRS)
+def test_what_joints_exert_between_bodies_changes_no_momentum(joint: Any) -> None:
+    """A pair of bodies in free space, tumbling: what each row exerts on one it takes from the other."""
+    system = fm.System([FIRST, SECOND], [joint])
+    start = system.initial
+    jacobian = system.jacobian(system.evaluate(0.0, start.q, start.v)).toarray()
+    v = RNG.normal(size=system.n_v)
+    v -= np.linalg.lstsq(jacobian, jacobian @ v, rcond=1e-10)[0]
+    state = fm.State(0.0, start.q, v, start.angles)
+    steps = fm.forward_dynamics(system, 0.02, step=1e-3, start=state, integrator=fm.TangentSpaceODE(rtol=1e-10))
+    momentum = steps.momentum
+    assert np.abs(steps.multipliers).max() > 1e-3
+    assert_allclose(momentum.linear - momentum.linear[0], 0.0, atol=1e-8)
+    assert_allclose(momentum.angular - momentum.angular[0], 0.0, atol=1e-8)
+    assert np.abs(momentum.linear_of_bodies[-1] - momentum.linear_of_bodies[0]).max() > 1e-5
