@@ -33,6 +33,8 @@ BALANCE = 1e-7
 """Largest force left over at a position of rest, relative to the forces at work."""
 STEADY = 1e-6
 """Largest deviation of accelerations from those of a steady motion, relative to size and speed."""
+ROUNDED = 1e-9
+"""Part of gravity that an acceleration may be off: a slow motion is found steady however small its accelerations."""
 CONSTANT = 1e-5
 """Largest change of the linear equations a little later, relative to them."""
 
@@ -209,7 +211,9 @@ def _candidates(system: System, state: State, analysis: str, given: Array | None
         raise AnalysisError(f"{analysis}: the velocities do not fulfil {system.labels[row]} (missing {slip:.3g}).")
     rate, _ = _accelerations(system, state)
     size = system.walked[1]
-    matrix, target, owners = _twist_rows(system, state, rate, work, size / speed if speed else 1.0)
+    time = size / speed if speed else 1.0
+    matrix, target, owners = _twist_rows(system, state, rate, work, time)
+    slack = ROUNDED * float(np.linalg.norm(system.layout.gravity)) * time
     if given is None:
         _, sizes, vt = np.linalg.svd(matrix)
         least = np.linalg.lstsq(matrix, target, rcond=1e-8)[0]
@@ -224,7 +228,8 @@ def _candidates(system: System, state: State, analysis: str, given: Array | None
         choices = [np.concatenate([np.linalg.lstsq(matrix[:, :3], left, rcond=1e-8)[0], given * size])]
     out: list[Steady] = []
     for choice in choices:
-        missing = np.abs(matrix @ choice - target) / max(speed, float(np.abs(choice).max()))
+        missing = np.maximum(np.abs(matrix @ choice - target) - slack, 0.0)
+        missing /= max(speed, float(np.abs(choice).max()))
         worst = int(np.argmax(missing))
         if missing[worst] > STEADY:
             body = system.bodies[int(owners[worst])].name

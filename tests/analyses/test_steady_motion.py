@@ -69,6 +69,18 @@ def test_governor_at_its_speed() -> None:
     assert np.ptp(motion.coordinate(hinge.angle)) < 1e-7
 
 
+@pytest.mark.parametrize("speed", [0.01, 5.0])
+def test_slow_governor_hangs_down(speed: float) -> None:
+    """Below ω² = g / l the arms stay down and swing with ω² = g m l / J - Ω² (J - small) / J, twice."""
+    system, hinge = governor(driven=False)
+    steady = fm.statics(system, spin=(0, 0, speed))
+    assert steady.stable
+    assert steady.coordinate(hinge.angle)[0] == pytest.approx(0.0, abs=1e-6)
+    across, along = 2.0 * 0.09 + 1e-4, 1e-4
+    expected = np.sqrt(2.0 * G * 0.3 / across - speed**2 * (across - along) / across)
+    assert_allclose(frequencies(fm.modes(system, about=steady)), [expected, expected], rtol=1e-6)
+
+
 def test_free_governor_exchanges_energy_with_its_spin() -> None:
     """Without a drive the angular momentum about z is kept, which stiffens the symmetric swing of the arms."""
     speed, mass, arm, small = 12.0, 2.0, 0.3, 1e-4
