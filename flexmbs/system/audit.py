@@ -14,7 +14,7 @@ from flexmbs.forces.user import FrameState
 from flexmbs.forces.wrenches import energies
 from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.rotations import quaternion_exp, quaternion_product
-from flexmbs.system.evaluate import evaluate_all, retract, work_arrays
+from flexmbs.system.evaluate import Work, evaluate_all, retract, row_speed, work_arrays
 
 Array = NDArray[np.float64]
 
@@ -35,24 +35,26 @@ class Audit(NamedTuple):
 
 def audit(system: Any, t: Array, q: Array, v: Array, angles: Array, multipliers: Array) -> Audit:
     """The audit of all instants."""
-    table, n = system.layout.forces.table, len(t)
+    table, n, users = system.layout.forces.table, len(t), len(system.user_forces)
     single = np.flatnonzero(table[:, FRAME_I] < 0)
-    users = system.user_forces.forces
-    laws = prescribed(system, t)
     out = Audit(
-        np.zeros((n, len(table) + len(users))),
-        np.zeros((n, len(table) + len(users))),
+        np.zeros((n, len(table) + users)),
+        np.zeros((n, len(table) + users)),
         np.zeros(n),
         np.zeros(n),
         np.zeros((n, 6)),
-        np.zeros((n, len(single) + len(users), 6)),
-        _rates(system, laws),
+        np.zeros((n, len(single) + users, 6)),
+        np.zeros((n, len(system.rows))),
     )
-    work = work_arrays(system.layout)
-    arrays = (np.ascontiguousarray(a, dtype=float) for a in (angles, q, v, multipliers))
-    _audit(system.layout, laws, *arrays, single, work, *out[:-1])
-    if users:
-        _add_users(system, t, q, v, angles, len(table), len(single), out)
+    angles, q, v, multipliers = (np.ascontiguousarray(a, dtype=float) for a in (angles, q, v, multipliers))
+    if not users:
+        work = work_arrays(system.layout)
+        _audit(system.layout, prescribed(system, t), angles, q, v, multipliers, single, work, *out)
+        return out
+    for i in range(n):  # Python functions are called at every instant
+        work = system.evaluate(t[i], q[i], v[i], angles[i])
+        _read(system.layout, i, v[i], multipliers[i], single, work, *out)
+        _add_users(system, i, t[i], work, len(table), len(single), out)
     return out
 
 
@@ -65,12 +67,6 @@ def prescribed(system: Any, t: Array) -> Array:
     return np.asarray(evaluate_laws(table.kinds, table.starts, params, len(system.profiles), np.array(t, dtype=float)))
 
 
-def _rates(system: Any, laws: Array) -> Array:
-    """Prescribed velocities of rows; a velocity may itself be what is prescribed."""
-    rows = len(system.rows)
-    return np.where(system.holonomic, laws[:, :rows, 1], laws[:, :rows, 0])
-
-
 @njit(**_options)
 def _add_wrench(out, i, at, wrench, f, first):
     """Add the wrench f[first:first + 6] at a point to out[i], about the origin."""
@@ -81,60 +77,66 @@ def _add_wrench(out, i, at, wrench, f, first):
 
 
 @njit(**_options)
-def _audit(layout, laws, angles, q, v, multipliers, single, work, stored, power, error, slip, ground, outside):
-    table, count = layout.forces.table, layout.forces.table.shape[0]
+def _audit(layout, laws, angles, q, v, multipliers, single, work, stored, power, error, slip, ground, outside, rates):
     for i in range(q.shape[0]):
         evaluate_all(layout, laws[i], angles[i], q[i], v[i], work)
-        if count:
-            energies(layout, work, stored[i, :count], power[i, :count])
-        for r in range(multipliers.shape[1]):
-            error[i] = max(error[i], abs(work.phi[r]))
-            slip[i] += multipliers[i, r] * work.phi_rate[r]
-            for k in range(layout.row_start[r], layout.row_start[r + 1]):
-                m, factor = layout.term_measure[k], layout.term_factor[k] * multipliers[i, r]
-                for side in range(2):
-                    f = layout.measure_i[m] if side == 0 else layout.measure_j[m]
-                    if layout.body_kind[layout.frame_body[f]] != GROUND:
-                        continue
-                    at, sign = work.frame_position[f], (-factor if side == 0 else factor)
-                    for p in range(3):
-                        a, b = (p + 1) % 3, (p + 2) % 3
-                        ground[i, p] += sign * work.gradient[m, p]
-                        arm = at[a] * work.gradient[m, b] - at[b] * work.gradient[m, a]
-                        ground[i, 3 + p] += sign * arm + factor * work.gradient[m, 3 + 3 * side + p]
-        for f in range(count):
+        _read(
+            layout, i, v[i], multipliers[i], single, work, stored, power, error, slip, ground, outside, rates
+        )  # fmt: skip
+
+
+@njit(**_options)
+def _read(layout, i, v, multipliers, single, work, stored, power, error, slip, ground, outside, rates):
+    """Instant i of an audit, from its evaluation."""
+    table, count = layout.forces.table, layout.forces.table.shape[0]
+    if count:
+        energies(layout, work, stored[i, :count], power[i, :count])
+    for r in range(multipliers.size):
+        error[i] = max(error[i], abs(work.phi[r]))
+        slip[i] += multipliers[r] * work.phi_rate[r]
+        rates[i, r] = row_speed(layout, r, v, work) - work.phi_rate[r]  # what is prescribed: φ' = J v - b
+        for k in range(layout.row_start[r], layout.row_start[r + 1]):
+            m, factor = layout.term_measure[k], layout.term_factor[k] * multipliers[r]
             for side in range(2):
-                frame = table[f, FRAME_I + side]
-                if frame >= 0 and layout.body_kind[layout.frame_body[frame]] == GROUND:
-                    _add_wrench(ground, i, work.frame_position[frame], work.forces.wrench, f, 6 * side)
-        for k in range(single.size):
-            f = single[k]
-            frame = table[f, FRAME_I + 1]
-            _add_wrench(outside[i], k, work.frame_position[frame], work.forces.wrench, f, 6)
+                f = layout.measure_i[m] if side == 0 else layout.measure_j[m]
+                if layout.body_kind[layout.frame_body[f]] != GROUND:
+                    continue
+                at, sign = work.frame_position[f], (-factor if side == 0 else factor)
+                for p in range(3):
+                    a, b = (p + 1) % 3, (p + 2) % 3
+                    ground[i, p] += sign * work.gradient[m, p]
+                    arm = at[a] * work.gradient[m, b] - at[b] * work.gradient[m, a]
+                    ground[i, 3 + p] += sign * arm + factor * work.gradient[m, 3 + 3 * side + p]
+    for f in range(count):
+        for side in range(2):
+            frame = table[f, FRAME_I + side]
+            if frame >= 0 and layout.body_kind[layout.frame_body[frame]] == GROUND:
+                _add_wrench(ground, i, work.frame_position[frame], work.forces.wrench, f, 6 * side)
+    for k in range(single.size):
+        f = single[k]
+        _add_wrench(outside[i], k, work.frame_position[table[f, FRAME_I + 1]], work.forces.wrench, f, 6)
 
 
-def _add_users(system: Any, t: Array, q: Array, v: Array, angles: Array, first: int, single: int, out: Audit) -> None:
-    """What Python functions do: they are called at every instant."""
+def _add_users(system: Any, i: int, t: float, work: Work, first: int, single: int, out: Audit) -> None:
+    """What Python functions do at instant i."""
     layout, book = system.layout, system.frames
-    for i in range(len(t)):
-        work = system.evaluate(t[i], q[i], v[i], angles[i])
-        for k, force in enumerate(system.user_forces.forces):
-            numbers = [book.number(f) for f in force.frames]
-            states = tuple(
-                FrameState(
-                    work.frame_position[f].copy(),
-                    work.frame_rotation[f].copy(),
-                    work.frame_velocity[f].copy(),
-                    work.spin[layout.frame_body[f]].copy(),
-                )
-                for f in numbers
+    for k, force in enumerate(system.user_forces.forces):
+        numbers = [book.number(f) for f in force.frames]
+        states = tuple(
+            FrameState(
+                work.frame_position[f].copy(),
+                work.frame_rotation[f].copy(),
+                work.frame_velocity[f].copy(),
+                work.spin[layout.frame_body[f]].copy(),
             )
-            for f, state, wrench in zip(numbers, states, force.wrenches(t[i], states), strict=True):
-                total = np.append(wrench[:3], wrench[3:] + np.cross(state.position, wrench[:3]))
-                out.power[i, first + k] += wrench[:3] @ state.velocity + wrench[3:] @ state.angular_velocity
-                out.outside[i, single + k] += total
-                if layout.body_kind[layout.frame_body[f]] == GROUND:
-                    out.ground[i] += total
+            for f in numbers
+        )
+        for f, state, wrench in zip(numbers, states, force.wrenches(t, states), strict=True):
+            total = np.append(wrench[:3], wrench[3:] + np.cross(state.position, wrench[:3]))
+            out.power[i, first + k] += wrench[:3] @ state.velocity + wrench[3:] @ state.angular_velocity
+            out.outside[i, single + k] += total
+            if layout.body_kind[layout.frame_body[f]] == GROUND:
+                out.ground[i] += total
 
 
 # ---- integrals ------------------------------------------------------------------------------------------------------
