@@ -17,6 +17,7 @@ from flexmbs.errors import (
     MeshError,
     MeshWarning,
     ModelError,
+    ModelWarning,
     ProjectionError,
     SolverError,
 )
@@ -160,6 +161,7 @@ __all__ = [
     "ModalDamping",
     "ModalTruncation",
     "ModelError",
+    "ModelWarning",
     "Modes",
     "Multipliers",
     "NodalMatrices",

@@ -6,7 +6,7 @@ knows the other. Random matrices will do to test either side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.given import array
 from flexmbs.nullspace.readonly import frozen
 
 FloatArray = NDArray[np.float64]
@@ -50,6 +51,8 @@ class Equations:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _vector(name, getattr(self, name), size))
         if self.labels is not None:
+            if not isinstance(self.labels, Iterable):
+                raise ProjectionError(f"labels are one name for each constraint row, not {self.labels!r}")
             object.__setattr__(self, "labels", tuple(str(label) for label in self.labels))
             if len(self.labels) != rows:
                 raise ProjectionError(f"{len(self.labels)} labels for {rows} constraint rows: give one for each row")
@@ -105,7 +108,7 @@ class Solution:
 
 
 def _matrix(name: str, x: Any, sparse: bool) -> Any:
-    matrix = sp.csr_array(x, dtype=float, copy=True) if sparse else np.array(x, dtype=float)
+    matrix = sp.csr_array(x if sp.issparse(x) else array(x), copy=True, dtype=float) if sparse else array(x)
     if matrix.ndim != 2:
         raise ProjectionError(f"{name} has two dimensions (rows, velocities), got shape {matrix.shape}")
     if not np.isfinite(matrix.data if sparse else matrix).all():
@@ -114,7 +117,7 @@ def _matrix(name: str, x: Any, sparse: bool) -> Any:
 
 
 def _vector(name: str, x: Any, size: int) -> FloatArray:
-    vector: FloatArray = np.array(x, dtype=float)
+    vector: FloatArray = array(x)
     if vector.shape != (size,):
         raise ProjectionError(f"{name} has shape {vector.shape}, but M and J ask for ({size},)")
     if not np.isfinite(vector).all():

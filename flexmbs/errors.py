@@ -31,5 +31,9 @@ class MeshWarning(UserWarning):
     """A mesh can be used, but looks like a mistake."""
 
 
+class ModelWarning(UserWarning):
+    """A mechanism can be used, but not quite as described: what was changed or is doubtful, by name."""
+
+
 class SolverError(RuntimeError):
     """A linear solve or an eigenvalue iteration failed; the message says why."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MaterialError
+from flexmbs.given import array, number
 
 Array = NDArray[np.float64]
 
@@ -41,19 +42,21 @@ class Material:
     """Stiffness matrix D (6, 6) with σ = D ε, in Voigt's order."""
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.density) and self.density >= 0):
+        if not isinstance(self.name, str):
+            raise MaterialError(f"a material's name is a string, not {self.name!r}.")
+        if not (np.isfinite(number(self.density)) and self.density >= 0):
             raise MaterialError(f"{self.name}: density must be a number of kg/m³, zero or more, not {self.density}.")
         given = self.elasticity
         if given is None:
-            if not (np.isfinite(self.young) and self.young > 0):
+            if not (np.isfinite(number(self.young)) and self.young > 0):
                 raise MaterialError(f"{self.name}: Young's modulus must be positive, not {self.young}.")
-            if not -1 < self.poisson < 0.5:
+            if not -1 < number(self.poisson) < 0.5:
                 raise MaterialError(
                     f"{self.name}: Poisson's ratio must lie between -1 and 0.5 (exclusive), not {self.poisson}. "
                     "For a nearly incompressible material take 0.49."
                 )
             given = isotropic_elasticity(self.young, self.poisson)
-        matrix = np.array(given, dtype=float)
+        matrix = array(given)
         if matrix.shape != (6, 6):
             raise MaterialError(f"{self.name}: the elasticity matrix must be (6, 6), not {matrix.shape}.")
         if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-9 * np.abs(matrix).max()):

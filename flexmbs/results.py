@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
-from flexmbs.errors import ModelError
+from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
 from flexmbs.joints.measures import ANGLE
-from flexmbs.rotations import to_matrix
-from flexmbs.system.reactions import ground_wrench, row_wrenches
+from flexmbs.rotations import from_matrix, to_euler, to_matrix
+from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
+from flexmbs.system.balances import Energy, Momentum
+from flexmbs.system.reactions import row_wrenches
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
+
+NAMED = 6
+"""Forces and drives named one by one in a summary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,57 +40,11 @@ class BodyMotion:
 
 
 @dataclass(frozen=True, eq=False)
-class Energy:
-    """Energy over time [J], and where it comes from and goes.
-
-    ``kinetic_of_bodies`` and ``weight_of_bodies`` (time, bodies); ``stored_in_forces``, and ``power_of_forces`` of what
-    stores none (dampers, friction, actuators), (time, forces); ``power_of_drives`` (time,). ``supplied`` and
-    ``dissipated`` are the integrals of the powers over the instants kept, by the trapezoidal rule.
-    """
-
-    t: Array
-    kinetic_of_bodies: Array
-    weight_of_bodies: Array
-    stored_in_forces: Array
-    power_of_forces: Array
-    power_of_drives: Array
-
-    @property
-    def kinetic(self) -> Array:
-        """Kinetic energy of all bodies."""
-        return np.asarray(self.kinetic_of_bodies.sum(axis=1))
-
-    @property
-    def potential(self) -> Array:
-        """Potential energy of weight (zero with the mass centres at the origin) and of springs."""
-        return np.asarray(self.weight_of_bodies.sum(axis=1) + self.stored_in_forces.sum(axis=1))
-
-    @property
-    def total(self) -> Array:
-        """Kinetic and potential energy."""
-        return self.kinetic + self.potential
-
-    @property
-    def supplied(self) -> Array:
-        """Work of the drives since the start."""
-        return _integral(self.t, self.power_of_drives)
-
-    @property
-    def dissipated(self) -> Array:
-        """Energy taken by dampers, friction and contact (less what actuators give) since the start."""
-        return -_integral(self.t, self.power_of_forces.sum(axis=1))
-
-    @property
-    def drift(self) -> Array:
-        """Change of energy that neither drives nor forces explain: the error of the integration (and of this sum)."""
-        return self.total - self.total[0] - self.supplied + self.dissipated
-
-
-@dataclass(frozen=True, eq=False)
 class Result:
     """A motion of a mechanism, time first in every history.
 
-    ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean.
+    ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean. Where
+    ``forces_known`` is False (kinematics) there are no reactions, and no works of drives.
     """
 
     system: System
@@ -98,6 +57,7 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
+    forces_known: bool = True
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
@@ -160,6 +120,39 @@ class Result:
         out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = self.rotation(at), self.position(at), 1.0
         return out
 
+    def quaternion(self, at: Frame | Body) -> Array:
+        """Unit quaternions (time, 4), scalar first, without jumps of sign."""
+        out = from_matrix(np.ascontiguousarray(self.rotation(at)))
+        flips = np.where(np.sum(out[1:] * out[:-1], axis=1) < 0, -1.0, 1.0)
+        out[1:] *= np.cumprod(flips)[:, None]
+        return out
+
+    def rotation_vector(self, at: Frame | Body) -> Array:
+        """Rotation vectors angle · axis (time, 3) [rad], of length at most π."""
+        q = from_matrix(np.ascontiguousarray(self.rotation(at)))
+        size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
+        # 2 atan2(s, w) / s, which is 2 where nothing turns
+        return np.asarray(
+            q[:, 1:] * np.where(size > 1e-12, 2 * np.arctan2(size, q[:, :1]) / np.maximum(size, 1e-12), 2)
+        )
+
+    def euler_angles(self, at: Frame | Body, sequence: str) -> Array:
+        """Euler angles (time, 3) [rad] of any sequence, e.g. "zxz" about turned axes, capitals about fixed ones.
+
+        The first and third go on without jumps. Refused where the sequence is singular and they are not unique.
+        """
+        rotation = self.rotation(at)
+        try:
+            angles = to_euler(sequence, np.asarray(rotation))
+        except FlexmbsError as error:
+            for t, one in zip(self.t, rotation, strict=True):
+                try:
+                    to_euler(sequence, one)
+                except FlexmbsError:
+                    raise ModelError(f"at t = {t:.6g} s: {error}") from error
+            raise
+        return np.unwrap(angles, axis=0)
+
     def angular_velocity(self, body: Body) -> Array:
         """Angular velocity in global axes, (time, 3)."""
         return self.motion(body).spin
@@ -190,11 +183,13 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate. For the Ground: the total of all joints on the foundation, with the moment
-        about the origin.
+        force or torque along its coordinate. For the Ground: the total of all joints and forces on the foundation, with
+        the moment about the origin.
         """
+        if not self.forces_known:
+            raise ModelError("kinematics computes no forces: ask inverse_dynamics, which takes the same arguments.")
         if isinstance(of, Ground):
-            return ground_wrench(self.system, self.q, self.v, self.multipliers)
+            return self._audit.ground
         rows = self.system.joint_rows(of)
         if isinstance(of, Drive | Coupling):
             return self.multipliers[:, rows.start]
@@ -206,10 +201,15 @@ class Result:
     # ---- audit --------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _audit(self) -> Audit:
+        return audit(self.system, self.t, self.q, self.v, self.angles, self.multipliers)
+
+    @cached_property
     def energy(self) -> Energy:
-        """Energies and powers over time."""
+        """Energies, powers and works over time, by body, force and drive."""
+        system, here = self.system, self._audit
         kinetic, weight = [], []
-        for body in self.system.bodies:
+        for body in system.bodies:
             m, c, inertia = body.mass_parameters
             motion = self.motion(body)
             arm = motion.rotation @ c
@@ -217,38 +217,88 @@ class Result:
             coupled = np.sum(motion.velocity * np.cross(motion.spin, arm), axis=1)
             turning = 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
             kinetic.append(0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + turning)
-            weight.append(-m * (motion.position + arm) @ self.system.layout.gravity)
-        states = zip(self.t, self.q, self.v, self.angles, strict=True)
-        forces = np.array([list(self.system.force_energies(*state).values()) for state in states])
-        forces = forces.reshape(len(self.t), -1, 2)
-        rows = slice(0, len(self.system.rows))
-        level = np.where(self.system.holonomic, 1, 0)  # a velocity may itself be what is prescribed
-        rates = np.array([self.system.prescribed(t)[rows][np.arange(rows.stop), level] for t in self.t])
-        rates = rates.reshape(len(self.t), -1)
+            weight.append(-m * (motion.position + arm) @ system.layout.gravity)
+        driven = [
+            (joint.name, rows)
+            for joint in system.joints
+            for rows in (system.joint_rows(joint),)
+            if isinstance(joint, Drive) or here.rates[:, rows].any()
+        ]
+        power = self._drive_power(driven, self.multipliers, here.rates)
+        power_between = np.zeros((0, len(driven)))
+        forces_between, slip_between = np.zeros((0, here.power.shape[1])), np.zeros(0)
+        if len(self.t) > 1:
+            q, v = halfway_states(system, self.t, self.q, self.v, self.rate)
+            t, multipliers = (self.t[1:] + self.t[:-1]) / 2, midpoints(self.t, self.multipliers)
+            between = audit(system, t, q, v, (self.angles[1:] + self.angles[:-1]) / 2, multipliers)
+            power_between = self._drive_power(driven, multipliers, between.rates)
+            forces_between, slip_between = between.power, midpoints(self.t, here.slip)
         return Energy(
             self.t,
+            tuple(body.name for body in system.bodies),
+            system.force_names,
+            tuple(name for name, _ in driven),
             np.stack(kinetic, axis=1),
             np.stack(weight, axis=1),
-            forces[:, :, 0],
-            forces[:, :, 1],
-            np.sum(self.multipliers * rates, axis=1),
+            here.stored,
+            here.power,
+            power,
+            integral(self.t, here.power, forces_between),
+            integral(self.t, power, power_between),
+            integral(self.t, here.slip, slip_between),
         )
 
+    @staticmethod
+    def _drive_power(driven: list[tuple[str, slice]], multipliers: Array, rates: Array) -> Array:
+        out = np.zeros((len(multipliers), len(driven)))
+        for k, (_, rows) in enumerate(driven):
+            out[:, k] = np.sum(multipliers[:, rows] * rates[:, rows], axis=1)
+        return out
+
     @cached_property
+    def momentum(self) -> Momentum:
+        """Linear and angular momentum over time, and what changed them."""
+        system, here = self.system, self._audit
+        linear, angular = [], []
+        weight = np.zeros((len(self.t), 6))
+        for body in system.bodies:
+            m, c, inertia = body.mass_parameters
+            motion = self.motion(body)
+            arm = motion.rotation @ c
+            own = np.einsum("tij,jk,tlk,tl->ti", motion.rotation, inertia, motion.rotation, motion.spin)
+            push = m * (motion.velocity + np.cross(motion.spin, arm))
+            linear.append(push)
+            # about the origin: that about the body's origin (J ω + m c × v), and of its place
+            angular.append(own + m * np.cross(arm, motion.velocity) + np.cross(motion.position, push))
+            weight[:, :3] += m * system.layout.gravity
+            weight[:, 3:] += m * np.cross(motion.position + arm, system.layout.gravity)
+        return Momentum(
+            self.t,
+            tuple(body.name for body in system.bodies),
+            tuple(system.outside_names),
+            np.stack(linear, axis=1),
+            np.stack(angular, axis=1),
+            weight,
+            -here.ground,
+            here.outside,
+        )
+
+    @property
     def constraint_error(self) -> Array:
         """Largest |φ| over all rows, (time,)."""
-        states = zip(self.t, self.q, self.v, self.angles, strict=True)
-        errors = [np.abs(self.system.evaluate(*state).phi).max(initial=0.0) for state in states]
-        return np.array(errors)
+        return self._audit.error
 
     def summary(self) -> str:
         """Energies, constraint error, steps and time, as text."""
         energy = self.energy
+        works = (
+            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
+            f"unexplained {energy.drift[-1]:.2g} J"
+        )
         lines = [
             f"{self.outcome}: t = {self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} instants kept",
             f"energy: {energy.total[0]:.6g} J at the start, {energy.total[-1]:.6g} J at the end",
-            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
-            f"unexplained {energy.drift[-1]:.2g} J",
+            *([works, *self._shares(energy)] if self.forces_known else []),
             f"largest constraint error: {self.constraint_error.max():.3g}",
         ]
         if self.counters:
@@ -257,7 +307,10 @@ class Result:
             lines.append(f"wall time {self.wall_time:.3g} s")
         return "\n".join(lines)
 
-
-def _integral(t: Array, rate: Array) -> Array:
-    """Integral over time by the trapezoidal rule, zero at the start."""
-    return np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
+    def _shares(self, energy: Energy) -> list[str]:
+        """The largest works of single forces and drives, in words."""
+        known = {name: work for name, work in energy.changes.items() if name not in ("constraint drift", "unexplained")}
+        largest = sorted((n for n in known if known[n]), key=lambda n: -abs(known[n]))
+        said = [f"{n} {'gave' if known[n] > 0 else 'took'} {abs(known[n]):.4g} J" for n in largest[:NAMED]]
+        more = f", and {len(largest) - NAMED} more" if len(largest) > NAMED else ""
+        return [f"  of these {', '.join(said)}{more}"] if said else []

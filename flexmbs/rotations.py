@@ -163,22 +163,26 @@ def to_matrix(quaternion: ArrayLike) -> Array:
 
 
 def from_matrix(matrix: ArrayLike) -> Array:
-    """Unit quaternion with non-negative scalar part of a rotation matrix (Shepperd 1978)."""
-    r = as_rotation(matrix)
-    trace = np.trace(r)
-    choices = np.array([trace, *np.diag(r)])
-    k = int(np.argmax(choices))
-    if k == 0:
-        q = np.array([1 + trace, r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
-    else:
-        i, j, m = k - 1, k % 3, (k + 1) % 3
-        q = np.empty(4)
-        q[0] = r[m, j] - r[j, m]
-        q[1 + i] = 1 + r[i, i] - r[j, j] - r[m, m]
-        q[1 + j] = r[i, j] + r[j, i]
-        q[1 + m] = r[i, m] + r[m, i]
-    q = q / np.linalg.norm(q)
-    return np.asarray(-q if q[0] < 0 else q)
+    """Unit quaternion with non-negative scalar part of a rotation matrix (Shepperd 1978), or of many (..., 3, 3)."""
+    r = np.asarray(matrix, dtype=float)
+    if r.ndim <= 2:
+        r = as_rotation(r)
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(r, (-2, -1), (0, 1))
+    choices = np.stack([a + e + i, a, e, i], axis=-1)
+    # four multiples of the same quaternion, of which the one with the largest leading entry is taken
+    rows = np.stack(
+        [
+            np.stack([1 + a + e + i, h - f, c - g, d - b], axis=-1),
+            np.stack([h - f, 1 + a - e - i, b + d, c + g], axis=-1),
+            np.stack([c - g, b + d, 1 - a + e - i, f + h], axis=-1),
+            np.stack([d - b, c + g, f + h, 1 - a - e + i], axis=-1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(choices, axis=-1)
+    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.asarray(np.where(q[..., :1] < 0, -q, q))
 
 
 def as_rotation(matrix: ArrayLike) -> Array:
@@ -198,32 +202,42 @@ def from_euler(sequence: str, angles: ArrayLike) -> Array:
     """Rotation by three angles [rad] about turned axes, e.g. "zxz" or "xyz"; capital letters: about fixed axes."""
     turned = _sequence(sequence)
     a = np.asarray(angles, dtype=float)
-    if a.shape != (3,):
+    if a.shape != (3,) or not np.isfinite(a).all():
         raise FlexmbsError(f"Euler angles are three numbers, not {angles!r}.")
     parts = [axis_angle(letter, angle) for letter, angle in zip(sequence.lower(), a, strict=True)]
     return parts[0] @ parts[1] @ parts[2] if turned else parts[2] @ parts[1] @ parts[0]
 
 
 def to_euler(sequence: str, matrix: ArrayLike) -> Array:
-    """Euler angles [rad] of a rotation; refused where the sequence is singular and they are not unique."""
-    r = as_rotation(matrix)
+    """Euler angles [rad] of a rotation; refused where the sequence is singular and they are not unique.
+
+    Rotations may be many, (..., 3, 3); the angles are then (..., 3).
+    """
+    r = np.asarray(matrix, dtype=float)
+    if r.ndim <= 2:
+        r = as_rotation(r)
     if not _sequence(sequence):
-        return np.asarray(to_euler(sequence[::-1].lower(), r)[::-1])
+        return np.asarray(to_euler(sequence[::-1].lower(), r)[..., ::-1])
     i, j, k = ("xyz".index(c) for c in sequence)
+    sign = 1.0 if (i + 1) % 3 == j else -1.0
     if i == k:
         m = 3 - i - j
-        sign = 1.0 if (i + 1) % 3 == j else -1.0
-        sine = np.hypot(r[i, j], r[i, m])
-        _not_singular(sine, sequence, "0 or 180")
-        return np.array(
-            [np.arctan2(r[j, i], -sign * r[m, i]), np.arctan2(sine, r[i, i]), np.arctan2(r[i, j], sign * r[i, m])]
+        sine = np.hypot(r[..., i, j], r[..., i, m])
+        _not_singular(float(np.min(sine, initial=1.0)), sequence, "0 or 180")
+        angles = (
+            np.arctan2(r[..., j, i], -sign * r[..., m, i]),
+            np.arctan2(sine, r[..., i, i]),
+            np.arctan2(r[..., i, j], sign * r[..., i, m]),
         )
-    sign = 1.0 if (i + 1) % 3 == j else -1.0
-    cosine = np.hypot(r[i, i], r[i, j])
-    _not_singular(cosine, sequence, "90 or -90")
-    return np.array(
-        [np.arctan2(-sign * r[j, k], r[k, k]), np.arctan2(sign * r[i, k], cosine), np.arctan2(-sign * r[i, j], r[i, i])]
-    )
+    else:
+        cosine = np.hypot(r[..., i, i], r[..., i, j])
+        _not_singular(float(np.min(cosine, initial=1.0)), sequence, "90 or -90")
+        angles = (
+            np.arctan2(-sign * r[..., j, k], r[..., k, k]),
+            np.arctan2(sign * r[..., i, k], cosine),
+            np.arctan2(-sign * r[..., i, j], r[..., i, i]),
+        )
+    return np.stack(angles, axis=-1)
 
 
 def transform(rotation: ArrayLike, position: ArrayLike) -> Array:
@@ -242,10 +256,24 @@ def split_transform(matrix: ArrayLike) -> tuple[Array, Array]:
 
 
 def as_pose_rotation(given: Any) -> Array:
-    """A rotation given as a matrix (3, 3), a unit quaternion (4,), a rotation vector (3,) or None for none."""
+    """A rotation given as a matrix (3, 3), a unit quaternion (4,), a rotation vector (3,) or None for none.
+
+    Also a pair: ("zxz", three angles) for Euler angles of any sequence, or (axis, angle).
+    """
     if given is None:
         return np.eye(3)
-    array = np.asarray(given, dtype=float)
+    if isinstance(given, tuple | list) and len(given) == 2:
+        first, second = given
+        if np.ndim(second) == 0 and (isinstance(first, str) or np.shape(first) == (3,)):
+            return axis_angle(first, float(second))
+        if np.ndim(second) and isinstance(first, str):
+            return from_euler(first, second)
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise FlexmbsError(
+            f'a rotation is numbers, or a pair ("zxz", angles) or (axis, angle), not {given!r}.'
+        ) from None
     if array.shape == (3, 3):
         return as_rotation(array)
     if array.shape == (4,) and np.linalg.norm(array) > 0:
@@ -253,7 +281,8 @@ def as_pose_rotation(given: Any) -> Array:
     if array.shape == (3,):
         return exp(array)
     raise FlexmbsError(
-        f"a rotation is a (3, 3) matrix, a quaternion (4,) or a rotation vector (3,); found {array.shape}."
+        f'a rotation is a (3, 3) matrix, a quaternion (4,), a rotation vector (3,), a pair ("zxz", angles) or '
+        f"(axis, angle); found {array.shape}."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexmbs.errors import MaterialError
+from flexmbs.given import array, number
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,19 @@ class Section:
     extent: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not self.area > 0:
+        if not number(self.area) > 0:
             raise MaterialError(f"section: area must be positive, not {self.area}.")
         for label in ("Iy", "Iz", "J"):
-            if not getattr(self, label) >= 0:
+            if not number(getattr(self, label)) >= 0:
                 raise MaterialError(f"section: {label} must be zero or more, not {getattr(self, label)}.")
-        factors = np.atleast_1d(np.asarray(self.shear, dtype=float))
+        if self.shear_law not in ("given", "tube") or not 0 <= number(self.ratio) < 1:
+            raise MaterialError(
+                f'section: shear_law is "given" or "tube" with a ratio from 0 to 1, not {self.shear_law!r} with '
+                f"{self.ratio!r}."
+            )
+        if array(self.extent).shape != (2,) or not np.all(array(self.extent) >= 0):
+            raise MaterialError(f"section: extent must be two distances, zero or more, not {self.extent!r}.")
+        factors = np.atleast_1d(array(self.shear))
         if factors.shape not in ((1,), (2,)) or not np.all(factors > 0) or not np.isfinite(factors).all():
             raise MaterialError(f"section: shear must be one or two positive factors, not {self.shear!r}.")
 

@@ -31,7 +31,7 @@ LAYERS = [
     {"equations"},
     {"nullspace", "linalg", "profiles"},
     {"rotations", "vectors"},
-    {"errors", "kernel_cache"},
+    {"errors", "given", "kernel_cache"},
 ]
 """From top to bottom; a unit imports from lower layers only, never from a neighbour in its own."""
 

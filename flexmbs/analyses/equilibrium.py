@@ -1,15 +1,22 @@
-"""Statics and vibration of mechanisms: where they rest, whether they stay there, and how they vibrate about it."""
+"""Statics and vibration of mechanisms: where they rest or turn steadily, whether they stay so, how they vibrate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from flexmbs.errors import AnalysisError
-from flexmbs.nullspace import null_space
+from flexmbs.analyses.small_motions import (
+    balancing,
+    motions_left_free,
+    small_motions,
+    turning_terms,
+)
+from flexmbs.bodies.body import PLANAR, RIGID, vector
+from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.results import Result
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.reactions import least_multipliers
@@ -21,16 +28,21 @@ Array = NDArray[np.float64]
 
 ITERATIONS = 200
 TOLERANCE = 1e-11
+GROWS = 1e-6
+"""Relative size of a real part from which on a motion counts as growing: a double zero splits by rounding."""
+ZERO = 1e-6
+"""Eigenvalues of this size relative to the largest are zero."""
 LONGEST = 0.2
 """Longest step of the search, in sizes of the mechanism or radians."""
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Result):
-    """A position of rest: a Result of one instant, with a verdict.
+    """A position of rest, or of rest in turning axes (``spin``): a Result of one instant, with a verdict.
 
-    ``stable`` says whether every small motion raises the potential energy; ``stiffnesses`` are the eigenvalues of the
-    stiffness against the mass of the free motions [1/s²], smallest first.
+    ``stable`` says whether every small motion raises the potential energy (in turning axes, if not: whether the
+    gyroscopic terms hold it); ``stiffnesses`` are the eigenvalues of the stiffness against the mass of the free motions
+    [1/s²], smallest first.
     """
 
     stable: bool = True
@@ -39,15 +51,17 @@ class Equilibrium(Result):
 
 @dataclass(frozen=True, eq=False)
 class SystemModes:
-    """Vibration of a mechanism about a position of rest.
+    """Small motions of a mechanism about a position of rest or a steady motion.
 
-    ``eigenvalues`` λ of exp(λt), one of each pair; ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes,
-    velocities) complex, unit modal mass. A real positive λ is a motion away from the position: ``stable`` is False.
+    ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good; ``frequencies`` [Hz]
+    and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is the angular velocity
+    of the axes from which a steady motion was seen. A λ with positive real part grows: ``stable`` is then False.
     """
 
     system: System
     eigenvalues: NDArray[np.complex128]
     shapes: NDArray[np.complex128]
+    turning: Array
 
     @property
     def frequencies(self) -> Array:
@@ -62,26 +76,53 @@ class SystemModes:
 
     @property
     def stable(self) -> bool:
-        """Whether no motion grows."""
-        return bool(np.all(self.eigenvalues.real <= 1e-9 * max(1.0, np.abs(self.eigenvalues).max(initial=0.0))))
+        """Whether no motion grows (in proportion to time, as along a free hinge, does not count)."""
+        return bool(np.all(self.eigenvalues.real <= GROWS * max(1.0, np.abs(self.eigenvalues).max(initial=0.0))))
+
+    def table(self) -> str:
+        """The modes as a table of text: frequency, damping, growth, and the body that moves most."""
+        weights, starts = self.system.length_weights, self.system.layout.body_v
+        rows = [f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping':>9}  {'growth [1/s]':>12}  moves most"]
+        for k, (value, shape) in enumerate(zip(self.eigenvalues, self.shapes, strict=True)):
+            body = int(np.searchsorted(starts, np.argmax(np.abs(shape * weights)), side="right")) - 1
+            rows.append(
+                f"{k + 1:>4}  {self.frequencies[k]:>14.6g}  {self.damping[k]:>9.3g}  {value.real:>12.4g}  "
+                f"{self.system.bodies[body].name}"
+            )
+        return "\n".join(rows)
+
+    def __repr__(self) -> str:
+        verdict = "stable" if self.stable else "unstable"
+        return f"<SystemModes: {np.array2string(self.frequencies, precision=5)} Hz, {verdict}>"
 
 
-def equilibrium(system: System) -> Equilibrium:
+def as_state(about: Any, analysis: str) -> State:
+    """The state about which an analysis is made: one given, or the last instant of a result."""
+    if isinstance(about, Result):
+        return State(float(about.t[-1]), about.q[-1], about.v[-1], about.angles[-1])
+    if not isinstance(about, State):
+        raise AnalysisError(
+            f"{analysis}: about is a State, the result of statics or of a motion, not {type(about).__name__}."
+        )
+    return about
+
+
+def equilibrium(system: System, spin: Any = None) -> Equilibrium:
     """Where a mechanism rests under its forces, found downhill from its initial position (at t = 0).
 
-    Each step is Newton's in the free motions, turned downhill where the stiffness is negative; loops are closed again
-    after it.
+    With ``spin`` Ω it turns as a whole about the origin with that constant angular velocity (global axes), and rests as
+    seen from axes that turn along. Each step is Newton's in the free motions, turned downhill where the stiffness is
+    negative; loops are closed again after it.
     """
     start = system.initial
+    turning = np.zeros(3) if spin is None else _spin(spin)
     q, angles = start.q, start.angles
-    still = np.zeros(system.n_v)
     weights = system.length_weights
     size = system.walked[1]
     force, multipliers = np.inf, np.zeros(len(system.rows))
     for _ in range(ITERATIONS):
-        multipliers = multipliers_at_rest(system, 0.0, q, angles)
-        here = linearised(system, 0.0, q, still, still, multipliers, angles)
-        basis = motions_left_free(system, here)
+        here, v, rate, multipliers = _turned(system, q, angles, turning)
+        basis = motions_left_free(system, here.jacobian)
         push = basis.T @ here.residual
         force = float(np.abs(push).max(initial=0.0))
         if force <= TOLERANCE * max(1.0, _strongest(system, multipliers)):
@@ -93,62 +134,75 @@ def equilibrium(system: System) -> Equilibrium:
             f"no equilibrium was found in {ITERATIONS} steps (a generalized force of {force:.3g} is left). Is there "
             "one? Nothing may push a free motion for ever; start nearer to it with start= or position=."
         )
-    basis = motions_left_free(system, here)
     values = _stiffnesses(basis, here)
-    sharing = least_multipliers(system, [(0.0, q, still, angles)], multipliers[None])
+    stable = bool(np.all(values > -1e-9 * np.abs(values).max(initial=0.0)))
+    if turning.any():
+        _refuse_slip(system, q, v, angles)
+        if not stable:  # gyroscopic terms may hold what stiffness does not
+            stable = vibrations(system, State(0.0, q, v, angles), turning).stable
+    sharing = least_multipliers(system, [(0.0, q, v, angles)], multipliers[None])
     return Equilibrium(
-        *(system, np.zeros(1), q[None], still[None], still[None], sharing, angles[None]),
-        stable=bool(np.all(values > -1e-9 * np.abs(values).max(initial=0.0))),
+        *(system, np.zeros(1), q[None], v[None], rate[None], sharing, angles[None]),
+        stable=stable,
         stiffnesses=values,
     )
 
 
-def vibrations(system: System, about: Equilibrium | State | None = None) -> SystemModes:
-    """Modes of the linearised mechanism about a position of rest (by default its equilibrium), with damping."""
-    refuse_velocity_rows(system, "modes")
-    if about is None:
-        about = equilibrium(system)
-    state = about if isinstance(about, State) else State(0.0, about.q[0], about.v[0], about.angles[0])
-    if np.abs(state.v).max(initial=0.0) > 0:
-        raise AnalysisError("modes: the state must be at rest; modes about a steady motion are not computed here.")
-    multipliers = multipliers_at_rest(system, state.t, state.q, state.angles)
-    here = linearised(system, state.t, state.q, state.v, state.v, multipliers, state.angles)
-    basis = motions_left_free(system, here)
-    n = basis.shape[1]
-    if n == 0:
-        raise AnalysisError("modes: the joints and drives leave nothing free to vibrate.")
-    m, d, k = (basis.T @ a @ basis for a in (here.mass, here.damping, here.stiffness))
-    matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(m, np.hstack([k, d]))]])
-    values, vectors = np.linalg.eig(matrix)
-    keep = values.imag >= -1e-12 * np.abs(values).max(initial=0.0)
-    order = np.argsort(np.abs(values[keep]), kind="stable")[: 2 * n]
+def vibrations(system: System, about: Result | State | None = None, turning: Any = None) -> SystemModes:
+    """Modes of the linearised mechanism about a position of rest (by default its equilibrium) or a steady motion."""
+    state = as_state(equilibrium(system) if about is None else about, "modes")
+    found = small_motions(system, state, "modes", turning)
+    n = found.shifts.shape[1]
+    values, vectors = np.linalg.eig(found.matrix)
+    largest = np.abs(values).max(initial=0.0)
+    values = np.where(np.abs(values) < ZERO * largest, 0.0, values)
+    keep = values.imag >= -1e-12 * largest
+    order = np.argsort(np.abs(values[keep]), kind="stable")
     values, vectors = values[keep][order], vectors[:n, keep][:, order]
-    weight = np.sqrt(np.einsum("im,ij,jm->m", vectors.conj(), m, vectors).real)
-    return SystemModes(system, values, np.ascontiguousarray((basis @ (vectors / weight)).T))
+    shapes = found.shifts @ vectors
+    weight = np.sqrt(np.einsum("im,ij,jm->m", shapes.conj(), found.instant.mass, shapes).real)
+    return SystemModes(
+        system, values, np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T), found.turning
+    )
 
 
-def refuse_velocity_rows(system: System, analysis: str) -> None:
-    """Rows of velocities leave positions free that velocities are not: these linear models do not have that."""
-    if not system.holonomic.all():
-        label = system.labels[int(np.argmin(system.holonomic))]
-        raise AnalysisError(f"{analysis}: {label} restrains velocities only; this analysis takes position rows.")
+def _spin(given: Any) -> Array:
+    try:
+        return vector(given, 3, "statics: spin")
+    except ModelError as error:
+        raise AnalysisError(str(error)) from error
 
 
-def multipliers_at_rest(system: System, t: float, q: Array, angles: Array) -> Array:
-    """Multipliers that balance the forces at rest as far as they can: least squares of f + Jᵀλ."""
-    equations = system.equations(t, q, np.zeros(system.n_v), angles)
-    if not equations.rows:
-        return np.zeros(0)
-    scale = 1.0 / system.length_weights
-    return np.asarray(np.linalg.lstsq(equations.dense().J.T * scale[:, None], -equations.f * scale, rcond=1e-10)[0])
+def _turned(system: System, q: Array, angles: Array, turning: Array) -> tuple[Linearised, Array, Array, Array]:
+    """Linearised equations of a mechanism that turns as a whole, with the stiffness of the turning, and v, v', λ."""
+    w = turning_terms(system, q, turning)
+    v, rate, bend = np.zeros(system.n_v), np.zeros(system.n_v), np.zeros_like(w)
+    work = system.evaluate(0.0, q, v, angles)
+    for b, kind in enumerate(system.layout.body_kind):
+        at, n = system.layout.body_v[b], int(system.layout.body_v[b + 1] - system.layout.body_v[b])
+        straight = slice(at, at + min(n, 2 if kind == PLANAR else 3))
+        if n:
+            v[straight] = np.cross(turning, work.position[b])[: straight.stop - at]
+            rate[straight] = w[straight, straight] @ v[straight]
+            bend[straight, straight] = w[straight, straight] @ w[straight, straight]
+        if kind == RIGID:
+            v[at + 3 : at + 6] = work.rotation[b].T @ turning
+        elif kind == PLANAR:
+            v[at + 2] = turning[2]
+    equations = system.equations(0.0, q, v, angles).dense()
+    multipliers = balancing(system, equations.J, equations.M @ rate - equations.f) if equations.rows else np.zeros(0)
+    here = linearised(system, 0.0, q, v, rate, multipliers, angles)
+    return replace(here, stiffness=here.stiffness + here.damping @ w + here.mass @ bend), v, rate, multipliers
 
 
-def motions_left_free(system: System, here: Linearised) -> Array:
-    """Basis of the motions that the rows leave free, scaled by lengths."""
-    if not len(here.jacobian):
-        return np.diag(1.0 / system.length_weights)
-    scaled = here.jacobian / system.length_weights
-    return np.asarray(null_space(scaled, "svd").A / system.length_weights[:, None])
+def _refuse_slip(system: System, q: Array, v: Array, angles: Array) -> None:
+    slip = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
+    if slip.max(initial=0.0) > 1e-8 * np.abs(v).max():
+        row = int(np.argmax(slip))
+        raise AnalysisError(
+            f"statics: the mechanism cannot turn as a whole with this spin: {system.labels[row]} misses by "
+            f"{slip[row]:.3g} in velocity. Let it turn about the axis of spin; a drive must have the same speed."
+        )
 
 
 def _stiffnesses(basis: Array, here: Linearised) -> Array:

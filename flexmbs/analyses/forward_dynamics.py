@@ -41,6 +41,8 @@ def forward_dynamics(
     method = GeneralizedAlpha() if integrator is None else integrator
     if isinstance(method, type) or not hasattr(method, "run"):
         raise AnalysisError(f"integrator must be one such as TangentSpaceODE(), not {integrator!r}.")
+    if progress is not None and not callable(progress):
+        raise AnalysisError(f"progress must be a function of the time reached, not {progress!r}.")
     begin = _start(system, start)
     t_end = _number(t_end, "t_end")
     step, output_step = (

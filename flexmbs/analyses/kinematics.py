@@ -33,10 +33,17 @@ def accelerations(
     angles: Array | None = None,
 ) -> Solution:
     """Accelerations, multipliers and reactions of a mechanism at one instant, by any formulation (Maggi by default)."""
+    _check_system(system)
     if formulation is not None:
         _check_formulation(formulation)
-    equations = system.equations(t, np.asarray(q, float), np.asarray(v, float), angles)
+    v = system._sized(v, system.n_v, "v")
+    equations = system.equations(t, np.asarray(q), v, angles)
     return (formulation or Maggi()).solve(equations)
+
+
+def _check_system(system: Any) -> None:
+    if not isinstance(system, System):
+        raise AnalysisError(f"a System is needed, not {type(system).__name__}.")
 
 
 def _check_formulation(formulation: Any) -> None:
@@ -58,8 +65,7 @@ def inverse_dynamics(system: System, times: ArrayLike, formulation: Formulation 
 
 
 def _driven(system: System, times: ArrayLike, formulation: Formulation | None, forces: bool) -> Result:
-    if not isinstance(system, System):
-        raise AnalysisError(f"a System is needed, not {type(system).__name__}.")
+    _check_system(system)
     if formulation is not None:
         _check_formulation(formulation)
     try:
@@ -86,7 +92,8 @@ def _driven(system: System, times: ArrayLike, formulation: Formulation | None, f
     q, v, rates, all_multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
     if forces and formulation is None:
         all_multipliers = least_multipliers(system, zip(instants, q, v, angles, strict=True), all_multipliers)
-    return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return Result(system, instants, q, v, rates, all_multipliers, angles, wall_time=seconds, forces_known=forces)
 
 
 def _moved(system: System, state: State, t: float) -> State:

@@ -1,4 +1,4 @@
-"""Linear models of mechanisms for control: x' = A x + B u, y = C x + D u about a position of rest."""
+"""Linear models of mechanisms for control: x' = A x + B u, y = C x + D u about rest or a steady motion."""
 
 from __future__ import annotations
 
@@ -10,37 +10,30 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from flexmbs.analyses.equilibrium import (
-    Equilibrium,
-    equilibrium,
-    motions_left_free,
-    multipliers_at_rest,
-    refuse_velocity_rows,
-)
+from flexmbs.analyses.equilibrium import as_state, equilibrium
+from flexmbs.analyses.small_motions import CONSTANT, SmallMotions, small_motions
 from flexmbs.bodies.body import PLANAR, Frame
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.forces import AppliedForce, SpringDamper
 from flexmbs.forces.force import Force
 from flexmbs.joints.joint import Measure
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.results import Result
 from flexmbs.rotations import axis_vector
-from flexmbs.system.linear import linearised
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
 
-BALANCE = 1e-7
-"""Largest force left over at a position of rest, relative to the forces at work."""
-
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """x' = A x + B u, y = C x + D u for small deviations from a position of rest.
+    """x' = A x + B u, y = C x + D u for small deviations from a position of rest or a steady motion.
 
-    x are independent small motions of bodies and their rates, named in ``states``: translations [m] along global axes,
-    rotations [rad] about body axes. y are the changes of the outputs' values, then their rates. ``motions``
-    (velocities, states / 2) gives the motion of all bodies for a unit of each.
+    x are independent small motions of bodies, then independent changes of velocities ("rate"), named in ``states``:
+    translations [m] along global axes, rotations [rad] about body axes, both as they are in ``state`` (a steady motion
+    takes them along). Rows of velocities leave fewer of the second kind. y are the changes of the outputs' values,
+    then their rates. ``motions`` (velocities, small motions) gives the motion of all bodies for a unit of each.
     """
 
     A: Array
@@ -66,40 +59,46 @@ class LinearModel:
 
 
 def linearise(
-    system: System, inputs: Sequence[Any], outputs: Sequence[Measure], about: Equilibrium | State | None = None
+    system: System, inputs: Sequence[Any], outputs: Sequence[Measure], about: Result | State | None = None
 ) -> LinearModel:
-    """Linear model of a mechanism about a position of rest.
+    """Linear model of a mechanism about a position of rest or a steady motion.
 
     Parameters
     ----------
     inputs : what each u drives: a joint's coordinate (force or torque along it), a pair (frame, direction) for a force
         at a frame along a global direction, or an AppliedForce, of which u is the multiple.
     outputs : joint coordinates; y are the changes of all their values, then their rates.
-    about : a State at rest or the result of ``statics``; by default the equilibrium of the mechanism.
+    about : a State at rest or in a steady motion, the result of ``statics``, or that of a motion, whose last instant
+        counts; by default the equilibrium of the mechanism. Inputs and outputs must look the same at any time of a
+        steady motion.
     """
+    if not isinstance(system, System):
+        raise AnalysisError(f"linearise: a System is needed, not {type(system).__name__}.")
+    for listed, what in ((inputs, "inputs"), (outputs, "outputs")):
+        if not isinstance(listed, list | tuple):
+            raise AnalysisError(f"linearise: {what} are a list, {what}=[...], not {listed!r}.")
     forces = [_input(given, k) for k, given in enumerate(inputs)]
     for given in outputs:
         if not isinstance(given, Measure):
             raise AnalysisError(f"linearise: an output is a joint's coordinate such as hinge.angle, not {given!r}.")
-    refuse_velocity_rows(system, "linearise")
-    here = equilibrium(system) if about is None else about
-    if not isinstance(here, State | Equilibrium):
-        raise AnalysisError(f"linearise: about is a State or the result of statics, not {type(about).__name__}.")
-    state = here if isinstance(here, State) else State(0.0, here.q[0], here.v[0], here.angles[0])
-    mass, damping, stiffness, motions, chosen = _free_equations(system, state)
-    n = len(mass)
-    effect = motions.T @ _columns([_gradient(system, state, force) for force in forces], system.n_v)
-    seen = _columns([_gradient(system, state, SpringDamper("output", m, force=1.0)) for m in outputs], system.n_v)
-    measured = seen.T @ motions
-    solved = np.linalg.solve(mass, np.hstack([stiffness, damping, effect]))
-    zero, names = np.zeros((n, n)), _velocity_names(system)
-    said = [m.name or f"output {k}" for k, m in enumerate(outputs)]
+    state = as_state(equilibrium(system) if about is None else about, "linearise")
+    found = small_motions(system, state, "linearise")
+    weights = system.length_weights
+    places, rates = _chosen(found.shifts, weights), _chosen(found.speeds, weights)
+    matrix, motions, speeds = _named(found, places, rates)
+    a, b = len(places), len(rates)
+    measured_as: list[Force] = [SpringDamper(m.name or f"output {k}", m, force=1.0) for k, m in enumerate(outputs)]
+    effect = speeds.T @ _columns([_gradient(system, state, force, found) for force in forces], system.n_v)
+    seen = _columns([_gradient(system, state, force, found) for force in measured_as], system.n_v).T @ motions
+    mass = speeds.T @ found.instant.mass @ speeds
+    names = _velocity_names(system)
+    said = [force.name for force in measured_as]
     return LinearModel(
-        np.block([[zero, np.eye(n)], [-solved[:, :n], -solved[:, n : 2 * n]]]),
-        np.vstack([np.zeros((n, len(forces))), solved[:, 2 * n :]]),
-        scipy.linalg.block_diag(measured, measured),
+        matrix,
+        np.vstack([np.zeros((a, len(forces))), np.linalg.solve(mass, effect)]),
+        np.vstack([np.hstack([seen, np.zeros((len(said), b))]), seen @ matrix[:a]]),
         np.zeros((2 * len(outputs), len(forces))),
-        (*(names[k] for k in chosen), *(f"{names[k]} rate" for k in chosen)),
+        (*(names[k] for k in places), *(f"{names[k]} rate" for k in rates)),
         tuple(force.name for force in forces),
         (*said, *(f"{name} rate" for name in said)),
         motions,
@@ -107,27 +106,22 @@ def linearise(
     )
 
 
-def _free_equations(system: System, state: State) -> tuple[Array, Array, Array, Array, list[int]]:
-    """Mass, damping and stiffness of the independent motions, these, and the velocities that name them."""
-    if np.abs(state.v).max(initial=0.0) > 0:
-        raise AnalysisError("linearise: the state must be at rest.")
-    multipliers = multipliers_at_rest(system, state.t, state.q, state.angles)
-    at = linearised(system, state.t, state.q, state.v, state.v, multipliers, state.angles)
-    basis = motions_left_free(system, at)
-    if basis.shape[1] == 0:
-        raise AnalysisError("linearise: the joints and drives leave nothing free to move.")
-    scaled = basis * system.length_weights[:, None]
-    left = float(np.abs(basis.T @ at.residual).max())
-    if left > BALANCE * max(1.0, np.abs(multipliers).max(initial=0.0)):
-        raise AnalysisError(
-            f"linearise: the mechanism does not rest here, a generalized force of {left:.3g} is left. Take the result "
-            "of statics, or add the force that holds it."
-        )
-    _, _, order = scipy.linalg.qr(scaled.T, pivoting=True, mode="economic")
-    chosen = sorted(int(k) for k in order[: basis.shape[1]])
-    motions = basis @ np.linalg.inv(basis[chosen])
-    m, d, k = (motions.T @ a @ motions for a in (at.mass, at.damping, at.stiffness))
-    return m, d, k, motions, chosen
+def _chosen(basis: Array, weights: Array) -> list[int]:
+    """The velocities by which motions of a basis are named: those in which they differ most."""
+    _, _, order = scipy.linalg.qr((basis * weights[:, None]).T, pivoting=True, mode="economic")
+    return sorted(int(k) for k in order[: basis.shape[1]])
+
+
+def _named(found: SmallMotions, places: list[int], rates: list[int]) -> tuple[Array, Array, Array]:
+    """State matrix, small motions and speeds with δx[places] and δv[rates] as states."""
+    motions, speeds = (
+        basis @ np.linalg.inv(basis[chosen]) for basis, chosen in ((found.shifts, places), (found.speeds, rates))
+    )
+    a, n = len(places), len(found.matrix)
+    change = np.zeros((n, n))  # (δx, δv) chosen, from (ξ, η)
+    change[:a, :a] = found.shifts[places]
+    change[a:, :a], change[a:, a:] = found.bound[rates], found.speeds[rates]
+    return change @ found.matrix @ np.linalg.inv(change), motions, speeds
 
 
 def _input(given: Any, k: int) -> Force:
@@ -144,13 +138,24 @@ def _input(given: Any, k: int) -> Force:
     )
 
 
-def _gradient(system: System, state: State, force: Force) -> Array:
+def _gradient(system: System, state: State, force: Force, found: SmallMotions) -> Array:
     """Generalized force of one force alone; that of a unit force along a coordinate is the coordinate's gradient."""
     try:
         alone = System(system.bodies, (), [force])
     except ModelError as error:
         raise AnalysisError(f"linearise: {error}") from error
-    return alone.equations(state.t, state.q, np.zeros(system.n_v)).f
+    still = np.zeros(system.n_v)
+    weight = alone.inertia(alone.evaluate(state.t, state.q, still), still)[1]
+    if found.later is not None:
+        later, maps = found.later
+        again = maps.T @ alone.inertia(alone.evaluate(later.t, later.q, still), still)[1]
+        seen = found.shifts.T @ np.column_stack([weight, again])
+        if np.abs(seen[:, 0] - seen[:, 1]).max() > CONSTANT * np.abs(seen).max(initial=1e-300):
+            raise AnalysisError(
+                f"linearise: {force.name!r} does not move along with the steady motion: what it does changes with "
+                "time. Take a joint's coordinate or a following force."
+            )
+    return weight
 
 
 def _columns(vectors: list[Array], size: int) -> Array:

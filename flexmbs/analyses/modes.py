@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.analyses.equilibrium import Equilibrium, SystemModes, vibrations
+from flexmbs.analyses.equilibrium import SystemModes, vibrations
 from flexmbs.analyses.statics import StaticResult, as_elements, reduced_product, statics
 from flexmbs.analyses.supports import Supports, supports
 from flexmbs.errors import AnalysisError, SolverError
@@ -26,6 +26,7 @@ from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
+from flexmbs.results import Result
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -81,7 +82,7 @@ class Modes:
 
 
 @overload
-def modes(model: System, *, about: Equilibrium | State | None = None) -> SystemModes: ...
+def modes(model: System, *, about: Result | State | None = None, turning: ArrayLike | None = None) -> SystemModes: ...
 
 
 @overload
@@ -107,10 +108,11 @@ def modes(
     prestress: Any = None,
     spin: ArrayLike | None = None,
     stiffening: bool = True,
-    about: Equilibrium | State | None = None,
+    about: Result | State | None = None,
+    turning: ArrayLike | None = None,
     **options: Any,
 ) -> Modes | SystemModes:
-    """Lowest natural modes of a part; or all modes of a mechanism (a System) about a position of rest.
+    """Lowest natural modes of a part; or all modes of a mechanism (a System) about rest or a steady motion.
 
     Parameters
     ----------
@@ -121,10 +123,15 @@ def modes(
     spin : angular velocity ω [rad/s] (3,) of the frame in which the part is held: the modes are those seen in the
         rotating frame, λ²M + λC(ω) + K + K(ω) + K_g.
     stiffening : include in K_g the stress of the centrifugal load of ``spin``.
-    about : for a System: a State or the result of ``statics``; by default its equilibrium.
+    about : for a System: a State at rest or in a steady motion, the result of ``statics``, or that of a motion, whose
+        last instant counts; by default its equilibrium.
+    turning : for a System in a steady motion: angular velocity [rad/s] (3,) of the axes from which it is seen, where
+        there is a choice; by default the least one, so that a symmetric rotor is seen from fixed axes.
     """
     if isinstance(model, System):
-        return vibrations(model, about)
+        if any(x is not None for x in (material, fixed, prestress, spin)) or count != 10 or options:
+            raise AnalysisError("modes: a System has its bodies, joints and forces already; give about= and turning=.")
+        return vibrations(model, about, turning)
     elements = as_elements(model, material, options)
     held = supports(elements, fixed)
     if held.projection.offset.any():

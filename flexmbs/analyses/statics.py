@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.equilibrium import Equilibrium, equilibrium
 from flexmbs.analyses.supports import Supports, supports
@@ -78,7 +78,7 @@ class StaticResult:
 
 
 @overload
-def statics(model: System) -> Equilibrium: ...
+def statics(model: System, *, spin: ArrayLike | None = None) -> Equilibrium: ...
 
 
 @overload
@@ -100,6 +100,7 @@ def statics(
     *,
     fixed: Any = None,
     prestress: Any = None,
+    spin: ArrayLike | None = None,
     **options: Any,
 ) -> StaticResult | Equilibrium:
     """Static response K d = Q of a part under loads; or where a mechanism (a System) rests, and whether it stays there.
@@ -112,11 +113,15 @@ def statics(
     fixed : what is held: a set name, several, ``{"x0": "xyz", "x1": "z"}``, ``{"x1": {"z": 1e-3}}`` for prescribed
         displacements, ``Averaged("x1")`` for a mean motion, or any Projection.
     prestress : a stress state whose geometric stiffness is added.
+    spin : for a System: constant angular velocity [rad/s] (3,) with which it turns as a whole about the origin; it then
+        rests as seen from axes that turn along (a governor at its speed).
     """
     if isinstance(model, System):
         if material is not None or loads or fixed is not None or prestress is not None or options:
             raise AnalysisError("statics: a System has its bodies, joints and forces already; give nothing else.")
-        return equilibrium(model)
+        return equilibrium(model, spin)
+    if spin is not None:
+        options = {**options, "spin": spin}  # refused below like any option that there is not
     elements = as_elements(model, material, options)
     every = as_loads(loads)
     held = supports(elements, fixed)

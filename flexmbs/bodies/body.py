@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import FlexmbsError, ModelError
-from flexmbs.rotations import as_pose_rotation
+from flexmbs.rotations import as_pose_rotation, split_transform
 
 Array = NDArray[np.float64]
 
@@ -46,8 +46,9 @@ class Frame:
 class Body(ABC):
     """What all bodies have: a name, mass, and an initial pose and velocity where they are given.
 
-    ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion or
-    rotation vector, ``angular_velocity`` in body axes. What is left out is found from the joints.
+    ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion, rotation
+    vector, ("zxz", three angles) or (axis, angle), ``angular_velocity`` in body axes. What is left out is found from
+    the joints.
     """
 
     kind: ClassVar[int]
@@ -62,9 +63,14 @@ class Body(ABC):
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"a body needs a name (a string), not {self.name!r}.")
 
-    def at(self, *position: float, axes: Any = None) -> Frame:
-        """A frame at a point given in body axes; ``axes`` turns it (matrix, quaternion or rotation vector)."""
+    def at(self, *position: Any, axes: Any = None) -> Frame:
+        """A frame at a point given in body axes; ``axes`` turns it (in any form of ``rotation=``).
+
+        One homogeneous 4 x 4 transform gives both.
+        """
         point = np.zeros(3)
+        if len(position) == 1 and np.shape(position[0]) == (4, 4) and axes is None:
+            return Frame(self, *pose_of(position[0], f"{self.name}.at()"))
         given = numbers(position[0] if len(position) == 1 and np.ndim(position[0]) else position)
         if given.shape not in ((0,), (2,), (3,)) or not np.isfinite(given).all():
             raise ModelError(f"{self.name}.at(): a point is two or three numbers, not {position}.")
@@ -125,13 +131,27 @@ def finite(value: Any, what: str) -> float:
 
 
 def rotation_matrix(value: Any, what: str) -> Array:
-    """The matrix of a rotation given as a matrix, quaternion or rotation vector (None: no rotation)."""
-    if value is not None and not np.isfinite(numbers(value)).all():
+    """The matrix of a rotation in any of the forms of ``as_pose_rotation`` (None: no rotation)."""
+    pair = isinstance(value, tuple | list) and len(value) == 2
+    if value is not None and not pair and not np.isfinite(numbers(value)).all():
         raise ModelError(f"{what} must be numbers (a matrix, quaternion or rotation vector), not {value!r}.")
     try:
         return as_pose_rotation(value)
     except FlexmbsError as error:
         raise ModelError(f"{what}: {error}") from error
+    except (TypeError, ValueError):
+        raise ModelError(f'{what} must be ("zxz", three angles) or (axis, angle), not {value!r}.') from None
+
+
+def pose_of(value: Any, what: str) -> tuple[Array, Array]:
+    """Position and rotation of a homogeneous 4 x 4 matrix."""
+    try:
+        rotation, position = split_transform(numbers(value))
+    except FlexmbsError as error:
+        raise ModelError(f"{what}: {error}") from error
+    if not np.isfinite(position).all():
+        raise ModelError(f"{what}: the position must be finite numbers, not {position}.")
+    return position, rotation
 
 
 def numbers(value: Any) -> Array:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import PLANAR, Body, finite, positive, vector
+from flexmbs.bodies.rigid import filled
 from flexmbs.errors import ModelError
+from flexmbs.fem.elements import Elements
+from flexmbs.fem.moments import mass_moments
+from flexmbs.mesh.mesh import Mesh
 from flexmbs.rotations import axis_angle
 
 Array = NDArray[np.float64]
@@ -74,3 +78,35 @@ class PlanarBody(Body):
             if self.angular_velocity is None
             else np.array([0.0, 0.0, finite(self.angular_velocity, f"{self.name}: angular_velocity")]),
         )
+
+    @classmethod
+    def box(cls, name: str, size: ArrayLike, density: float, thickness: float = 1.0, **initial: Any) -> PlanarBody:
+        """A rectangular plate (a, b) along the body's axes, with its middle at the origin; density [kg/m³]."""
+        a, b = (positive(s, f"{name}: size") for s in vector(size, 2, f"{name}: size"))
+        mass = positive(density, f"{name}: density") * a * b * positive(thickness, f"{name}: thickness")
+        return cls(name, mass, mass * (a * a + b * b) / 12, **initial)
+
+    @classmethod
+    def disc(cls, name: str, radius: float, density: float, thickness: float = 1.0, **initial: Any) -> PlanarBody:
+        """A circular plate about the origin; density [kg/m³]."""
+        r = positive(radius, f"{name}: radius")
+        mass = positive(density, f"{name}: density") * np.pi * r * r * positive(thickness, f"{name}: thickness")
+        return cls(name, mass, mass * r * r / 2, **initial)
+
+    @classmethod
+    def rod(cls, name: str, length: float, mass: float, **initial: Any) -> PlanarBody:
+        """A slender rod along the body's x axis, with its middle at the origin."""
+        m = positive(mass, f"{name}: mass")
+        return cls(name, m, m * positive(length, f"{name}: length") ** 2 / 12, **initial)
+
+    @classmethod
+    def from_mesh(
+        cls, name: str, mesh: Mesh | Elements, material: Any = None, thickness: float | None = None, **initial: Any
+    ) -> PlanarBody:
+        """The planar body that a mesh fills, in the axes and with the origin of the mesh; z plays no part.
+
+        ``material`` is a Material or a density [kg/m³]; ``thickness`` is that of a plane mesh (1 m by default).
+        """
+        options = {} if thickness is None else {"thickness": positive(thickness, f"{name}: thickness")}
+        mass, center, inertia = mass_moments(filled(name, mesh, material, **options))
+        return cls(name, mass, float(inertia[2, 2]), center[:2], "origin", **initial)

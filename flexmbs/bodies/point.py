@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,7 @@ class PointMass(Body):
         positive(self.mass, f"{self.name}: mass")
         _ = self.initial
 
-    def at(self, *position: float, axes: object = None) -> Frame:
+    def at(self, *position: Any, axes: object = None) -> Frame:
         """The frame at the point."""
         frame = super().at(*position, axes=axes)
         if frame.position.any():

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import RIGID, Body, numbers, positive, rotation_matrix, vector
+from flexmbs.bodies.body import RIGID, Body, numbers, pose_of, positive, rotation_matrix, vector
 from flexmbs.errors import ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.moments import mass_moments
@@ -33,6 +33,7 @@ class RigidBody(Body):
     inertia_about : "center" (default), "origin", or a point in body axes: what ``inertia`` refers to.
     inertia_axes : rotation of the axes of ``inertia`` against the body's.
     position, rotation, velocity, angular_velocity : initial state, see Body.
+    pose : homogeneous 4 x 4 transform to global axes, instead of position and rotation.
     """
 
     kind: ClassVar[int] = RIGID
@@ -48,6 +49,7 @@ class RigidBody(Body):
     rotation: Any = None
     velocity: ArrayLike | None = None
     angular_velocity: ArrayLike | None = None
+    pose: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,9 +95,18 @@ class RigidBody(Body):
     @property
     def initial(self) -> tuple[Array | None, Array | None, Array | None, Array | None]:
         """Given initial state."""
+        position: Array | None
+        rotation: Array | None
+        if self.pose is not None:
+            if self.position is not None or self.rotation is not None:
+                raise ModelError(f"{self.name}: give either pose or position and rotation, not both.")
+            position, rotation = pose_of(self.pose, f"{self.name}: pose")
+        else:
+            position = None if self.position is None else vector(self.position, 3, f"{self.name}: position")
+            rotation = None if self.rotation is None else rotation_matrix(self.rotation, f"{self.name}: rotation")
         return (
-            None if self.position is None else vector(self.position, 3, f"{self.name}: position"),
-            None if self.rotation is None else rotation_matrix(self.rotation, f"{self.name}: rotation"),
+            position,
+            rotation,
             None if self.velocity is None else vector(self.velocity, 3, f"{self.name}: velocity"),
             None
             if self.angular_velocity is None
@@ -134,18 +145,21 @@ class RigidBody(Body):
         ``material`` is a Material (or a mapping from cell sets) or just a density [kg/m³]. For beams and thick plane
         parts give Elements, which have their sections, thickness and material.
         """
-        if isinstance(mesh, Elements):
-            if material is not None:
-                raise ModelError(f"{name}: Elements have their material already; give the mesh to set another.")
-            elements = mesh
-        elif isinstance(mesh, Mesh):
-            if not isinstance(material, Material | Mapping):  # stiffness plays no part in a rigid body
-                material = Material(1.0, 0.0, positive(material, f"{name}: density"), name)
-            elements = Elements(mesh, material)
-        else:
-            raise ModelError(f"{name}: a Mesh or Elements is needed, not {type(mesh).__name__}.")
-        mass, center, inertia = mass_moments(elements)
+        mass, center, inertia = mass_moments(filled(name, mesh, material))
         return cls(name, mass, inertia, center, "origin", **initial)
+
+
+def filled(name: str, mesh: Any, material: Any, **options: Any) -> Elements:
+    """Elements of the mesh that a rigid body fills; stiffness plays no part, a density will do."""
+    if isinstance(mesh, Elements):
+        if material is not None or options:
+            raise ModelError(f"{name}: Elements have their material already; give the mesh to set another.")
+        return mesh
+    if not isinstance(mesh, Mesh):
+        raise ModelError(f"{name}: a Mesh or Elements is needed, not {type(mesh).__name__}.")
+    if not isinstance(material, Material | Mapping):
+        material = Material(1.0, 0.0, positive(material, f"{name}: density"), name)
+    return Elements(mesh, material, **options)
 
 
 def _steiner(c: Array) -> Array:

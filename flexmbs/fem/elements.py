@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -20,6 +20,7 @@ from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.continuum import Continuum
 from flexmbs.fem.lumped import GroundSpring, LumpedMass, lumped_block
 from flexmbs.fem.pattern import NodePattern
+from flexmbs.given import array
 from flexmbs.materials import Material, elasticity_tensor
 from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.mesh import Mesh, Which
@@ -71,6 +72,8 @@ class Elements:
         up: ArrayLike | None = None,
         attachments: LumpedMass | GroundSpring | Sequence[LumpedMass | GroundSpring] = (),
     ) -> None:
+        if not isinstance(mesh, Mesh):
+            raise MeshError(f"elements: a Mesh is needed, not {type(mesh).__name__}.")
         mesh.check()
         self.mesh, self.material, self.section, self.plane = mesh, material, section, plane
         dimension = mesh.dimension
@@ -86,7 +89,7 @@ class Elements:
         self.dofs_per_node: int = 3 if self.formulation == "bar" else mesh.dofs_per_node
         if isinstance(attachments, LumpedMass | GroundSpring):
             attachments = [attachments]
-        self.attachments = tuple(attachments)
+        self.attachments = tuple(attachments) if isinstance(attachments, Iterable) else (attachments,)
         self.blocks: tuple[ElementBlock, ...] = self._make_blocks(
             thickness, None if up is None else np.asarray(up, float)
         )
@@ -214,7 +217,7 @@ class Elements:
     # ---- inside -------------------------------------------------------------------------------------------
 
     def _axial(self, vector: ArrayLike, label: str) -> Array:
-        v = np.asarray(vector, dtype=float)
+        v = array(vector)
         if v.ndim == 0 and self.axes == 2:
             v = np.array([0.0, 0.0, float(v)])
         if v.shape != (3,) or not np.isfinite(v).all():

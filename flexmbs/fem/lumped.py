@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MaterialError
 from flexmbs.fem.block import ElementBlock, ScalarBlock, turning_matrix
+from flexmbs.given import array, number
 from flexmbs.mesh.integrals import face_geometry
 from flexmbs.mesh.mesh import Mesh, Which
 from flexmbs.mesh.topology import group_faces
@@ -40,10 +41,10 @@ class LumpedMass:
     inertia: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if not (self.mass >= 0 and np.isfinite(self.mass)):
+        if not (np.isfinite(number(self.mass)) and self.mass >= 0):
             raise MaterialError(f"lumped mass on {self.nodes!r}: the mass must be zero or more, not {self.mass}.")
         if self.inertia is not None:
-            tensor = np.asarray(self.inertia, dtype=float)
+            tensor = array(self.inertia)
             if tensor.shape != (3, 3) or not is_symmetric(tensor):
                 raise MaterialError(f"lumped mass on {self.nodes!r}: inertia must be a symmetric (3, 3) matrix.")
             second = 0.5 * np.trace(tensor) * np.eye(3) - tensor
@@ -66,7 +67,7 @@ class GroundSpring:
 
     def matrix(self, d: int) -> Array:
         """The stiffness matrix (d, d) of the whole set."""
-        given = np.asarray(self.stiffness, dtype=float)
+        given = array(self.stiffness)
         translations = min(d, 3)
         if given.ndim == 0:
             given = np.full(translations, float(given))

@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.errors import AnalysisError
+from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.fem.beam import Beam
 from flexmbs.fem.block import ElementBlock
 from flexmbs.fem.continuum import Continuum
 from flexmbs.fem.elements import Elements
+from flexmbs.given import array
 from flexmbs.materials import VOIGT_INDEX
 from flexmbs.nullspace.readonly import frozen
 
@@ -129,6 +130,7 @@ def strain(elements: Elements, displacement: Array) -> TensorField:
 
 def von_mises(values: Array, kind: str = "stress") -> Array:
     """Von Mises equivalent of tensors in Voigt's order (..., 6); for strains with the factor 2/3 of plasticity."""
+    values = _voigt(values, kind)
     normal = values[..., :3]
     shear = values[..., 3:] if kind == "stress" else values[..., 3:] / 2
     deviator = normal - normal.mean(axis=-1, keepdims=True)
@@ -138,5 +140,16 @@ def von_mises(values: Array, kind: str = "stress") -> Array:
 
 def principal(values: Array, kind: str = "stress") -> Array:
     """Principal values of tensors in Voigt's order (..., 6), largest first."""
+    values = _voigt(values, kind)
     scale = np.array([1, 1, 1, 1, 1, 1] if kind == "stress" else [1, 1, 1, 0.5, 0.5, 0.5])
     return np.asarray(np.linalg.eigvalsh((values * scale)[..., VOIGT_INDEX])[..., ::-1])
+
+
+def _voigt(values: Array, kind: str) -> Array:
+    """The tensors, if they are six numbers each of a kind that there is."""
+    given = np.asarray(values) if isinstance(values, np.ndarray) else array(values)
+    if given.ndim == 0 or given.shape[-1] != 6:
+        raise FlexmbsError(f"tensors in Voigt's order are (..., 6) numbers; found an array of shape {given.shape}.")
+    if kind not in ("stress", "strain"):
+        raise FlexmbsError(f'kind must be "stress" or "strain", not {kind!r}.')
+    return given

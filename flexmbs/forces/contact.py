@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from flexmbs.bodies.body import Frame, positive
+from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.forces.force import Force, two_frames
 from flexmbs.forces.laws import CONTACT
 from flexmbs.forces.springs import pressing
@@ -73,7 +74,10 @@ class SphereOnPlane(_Contact):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        axis_vector(self.normal)
+        try:
+            axis_vector(self.normal)
+        except (FlexmbsError, TypeError) as error:
+            raise ModelError(f"{self.name}: normal: axis must be a direction, not {self.normal!r}.") from error
         positive(self.radius, f"{self.name}: radius", zero=True)
 
     @property

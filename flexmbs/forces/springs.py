@@ -11,6 +11,7 @@ from flexmbs.bodies.body import Frame, positive
 from flexmbs.errors import ModelError
 from flexmbs.forces.force import Force, coordinate, time_profile, two_frames
 from flexmbs.forces.laws import FRICTION, LINEAR, STOP
+from flexmbs.given import number
 from flexmbs.joints import measures
 from flexmbs.joints.joint import Measure
 from flexmbs.profiles import Profile
@@ -128,10 +129,10 @@ class Stop(_OnCoordinate):
         super().__post_init__()
         if self.lower is None and self.upper is None:
             raise ModelError(f"{self.name}: a stop has a lower or an upper limit, or both.")
-        lower, upper = self.params[:2]
+        pressing(self.name, self.stiffness, self.exponent, self.damping)
+        lower, upper = (d if x is None else number(x) for x, d in ((self.lower, -np.inf), (self.upper, np.inf)))
         if np.isnan([lower, upper]).any() or lower >= upper:
             raise ModelError(f"{self.name}: lower {self.lower!r} must be less than upper {self.upper!r}.")
-        pressing(self.name, self.stiffness, self.exponent, self.damping)
 
     @property
     def params(self) -> tuple[float, ...]:

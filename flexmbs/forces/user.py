@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ class UserForce:
 
     def __post_init__(self) -> None:
         named(self.name)
+        if not isinstance(self.frames, Iterable | Frame):
+            raise ModelError(f"{self.name}: frames are a list of frames, e.g. [crank.at(0.1, 0, 0)].")
         given = (self.frames,) if isinstance(self.frames, Frame) else tuple(self.frames)
         if not given:
             raise ModelError(f"{self.name}: a force acts on at least one frame.")

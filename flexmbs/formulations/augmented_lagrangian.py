@@ -14,6 +14,7 @@ from flexmbs.errors import ProjectionError, SolverError
 from flexmbs.formulations.constraints import Constraints, massless, residuals
 from flexmbs.formulations.formulation import Formulation
 from flexmbs.formulations.inertia import cholesky, row_weights
+from flexmbs.given import number
 from flexmbs.linalg import factorize
 
 
@@ -31,7 +32,7 @@ class AugmentedLagrangian(Formulation):
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        if not (self.penalty > 0 and self.iterations >= 1 and self.tolerance > 0):
+        if not (number(self.penalty) > 0 and number(self.iterations) >= 1 and number(self.tolerance) > 0):
             raise ProjectionError(f"penalty, iterations and tolerance must be positive, got {self!r}")
 
     def solve(self, equations: Equations) -> Solution:

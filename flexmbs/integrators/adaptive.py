@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, OdeSolver, Radau
 
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
+from flexmbs.given import number
 from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.generalized_alpha import History
 from flexmbs.integrators.motion import Motion
@@ -35,13 +36,16 @@ class AdaptiveIntegrator(ABC):
     max_step: float | None
 
     def __post_init__(self) -> None:
+        formulation = getattr(self, "formulation", None)
+        if formulation is not None and (isinstance(formulation, type) or not hasattr(formulation, "solve")):
+            raise ModelError(f"formulation must be one such as Maggi(), not {formulation!r}.")
         if self.method not in STEPPERS:
             raise ModelError(f"method is one of {', '.join(STEPPERS)}, not {self.method!r}.")
-        if not SMALLEST <= self.rtol < 1.0:
+        if not SMALLEST <= number(self.rtol) < 1.0:
             raise ModelError(f"rtol must be at least {SMALLEST:.1e} and less than 1, not {self.rtol}.")
-        if not (np.isfinite(self.atol) and self.atol >= 0.0):
+        if not (np.isfinite(number(self.atol)) and self.atol >= 0.0):
             raise ModelError(f"atol must be a number, zero or more, not {self.atol}.")
-        if self.max_step is not None and not self.max_step > 0.0:
+        if self.max_step is not None and not number(self.max_step) > 0.0:
             raise ModelError(f"max_step must be positive, not {self.max_step}.")
 
     @abstractmethod

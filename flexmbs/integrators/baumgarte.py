@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import ModelError
 from flexmbs.formulations import Formulation
+from flexmbs.given import number
 from flexmbs.integrators.adaptive import AdaptiveIntegrator
 from flexmbs.integrators.motion import Motion
 
@@ -36,7 +37,7 @@ class Baumgarte(AdaptiveIntegrator):
         super().__post_init__()
         for name in ("alpha", "beta"):
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value >= 0.0):
+            if value is not None and not (np.isfinite(number(value)) and value >= 0.0):
                 raise ModelError(f"{name} must be a number [1/s], zero or more, not {value}.")
 
     def motion(self, system: Any) -> Motion:

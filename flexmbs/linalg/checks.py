@@ -17,7 +17,10 @@ def as_square(name: str, matrix: Any, *, size: int | None = None) -> sp.csc_matr
     """Return a real, finite, square matrix in CSC form, or raise a SolverError that names it."""
     if np.iscomplexobj(matrix):
         raise SolverError(f"{name} is complex: only real matrices are taken")
-    result = sp.csc_matrix(matrix, dtype=np.float64)
+    try:
+        result = sp.csc_matrix(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SolverError(f"{name} must be a matrix, not {type(matrix).__name__}") from None
     rows, columns = result.shape
     if rows != columns or rows == 0:
         raise SolverError(f"{name} must be square and not empty; it is {rows} × {columns}")

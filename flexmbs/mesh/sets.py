@@ -34,6 +34,8 @@ class MeshSets:
         face_sets: Mapping[str, ArrayLike] | None = None,
         name: str = "mesh",
     ) -> None:
+        if not isinstance(name, str):
+            raise MeshError(f"a mesh's name is a string, not {name!r}.")
         self.name = name
         self.points: Array = valid_points(points, name)
         self.cells: tuple[CellBlock, ...] = valid_blocks(cells, len(self.points), name)

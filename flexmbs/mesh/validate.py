@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import MeshError
+from flexmbs.given import array as given_array
 from flexmbs.mesh.cells import CELLS
 from flexmbs.mesh.topology import CellBlock
 
@@ -19,7 +20,7 @@ Index = NDArray[np.int64]
 
 def valid_points(points: ArrayLike, name: str) -> Array:
     """Coordinates (nodes, 3), finite; two columns are read as the plane z = 0."""
-    array = np.array(points, dtype=float)
+    array = given_array(points)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise MeshError(f"{name}: points must be an array (nodes, 3) or (nodes, 2), not {array.shape}.")
     if array.shape[1] == 2:
@@ -35,6 +36,8 @@ def valid_points(points: ArrayLike, name: str) -> Array:
 
 def valid_blocks(given: Iterable[CellBlock | tuple[str, ArrayLike]], count: int, name: str) -> tuple[CellBlock, ...]:
     """Cell blocks of known types and of one dimension whose nodes are among ``count``."""
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise MeshError(f"{name}: cells are a list of blocks (type, node numbers), not {given!r}.")
     blocks = tuple(_block(b, count, name) for b in given)
     if len({CELLS[b.type].dimension for b in blocks}) > 1:
         found = ", ".join(f"{len(b)} {b.type}" for b in blocks)
@@ -46,6 +49,8 @@ def valid_blocks(given: Iterable[CellBlock | tuple[str, ArrayLike]], count: int,
 
 
 def _block(given: CellBlock | tuple[str, ArrayLike], count: int, name: str) -> CellBlock:
+    if not isinstance(given, CellBlock) and not (isinstance(given, tuple | list) and len(given) == 2):
+        raise MeshError(f"{name}: a block of cells is a pair (type, node numbers), not {given!r}.")
     kind, nodes = (given.type, given.nodes) if isinstance(given, CellBlock) else given
     if kind not in CELLS:
         raise MeshError(f"{name}: cell type {kind!r} is not known; flexmbs computes with {', '.join(CELLS)}.")
@@ -66,8 +71,14 @@ def _block(given: CellBlock | tuple[str, ArrayLike], count: int, name: str) -> C
     return CellBlock(kind, frozen(array.astype(np.int64, copy=False)))
 
 
+def _named_sets(given: Any, kind: str, name: str) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise MeshError(f'{name}: {kind} sets are numbers by name, {{"left": [0, 1]}}, not {given!r}.')
+
+
 def valid_sets(given: Mapping[str, ArrayLike] | None, kind: str, count: int, name: str) -> Mapping[str, Index]:
     """Sets of node or cell numbers below ``count``, sorted, each number once."""
+    _named_sets(given, kind, name)
     return MappingProxyType({str(n): frozen(valid_numbers(v, kind, count, name, n)) for n, v in (given or {}).items()})
 
 
@@ -75,6 +86,7 @@ def valid_face_sets(
     given: Mapping[str, ArrayLike] | None, blocks: Sequence[CellBlock], name: str
 ) -> Mapping[str, Index]:
     """Sets of (cell, local face) pairs that exist, sorted, each once."""
+    _named_sets(given, "face", name)
     faces = [np.full(len(b), len(CELLS[b.type].faces)) for b in blocks]
     counts = np.concatenate([np.zeros(0, dtype=np.int64), *faces])
     sets = {}

@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.given import array, number
 from flexmbs.nullspace.elimination import (
     check_sizes,
     component_arrays,
@@ -132,12 +133,12 @@ def null_space(
     leaves independent where a pivot not 1000 times smaller than the best allows it.
     """
     tol = RANK_TOLERANCE if tol is None else tol
-    if not 0 < tol < 1:
+    if not 0 < number(tol) < 1:
         raise ProjectionError(f"tolerance of the rank decision must lie between 0 and 1, got {tol}")
     if method not in ("partition", "qr", "svd"):
         raise ProjectionError(f'unknown null-space method {method!r}: use "partition", "qr" or "svd"')
     sparse = bool(sp.issparse(J))
-    J = sp.csr_array(J, dtype=float, copy=True) if sparse else np.array(J, dtype=float)
+    J = sp.csr_array(J, dtype=float, copy=True) if sparse else array(J)
     if J.ndim != 2:
         raise ProjectionError(f"a Jacobian has two dimensions (rows, coordinates), got shape {J.shape}")
     if not np.all(np.isfinite(J.data if sparse else J)):
@@ -150,7 +151,10 @@ def null_space(
     scale = np.where(counts, 1.0 / np.where(counts, norms, 1.0), 0.0)
     kept = np.zeros(J.shape[1], dtype=np.bool_)
     if keep is not None:
-        kept[np.asarray(keep, dtype=np.int64)] = True
+        numbers = array(keep)
+        if not np.isin(numbers, np.arange(J.shape[1])).all():
+            raise ProjectionError(f"keep lists coordinates by number, from 0 to {J.shape[1] - 1}, not {keep!r}")
+        kept[numbers.astype(np.int64)] = True
     scaled = sp.csr_array(sp.diags_array(scale) @ J) if sparse else scale[:, None] * J
     if not sparse:
         block = _dense_block(scaled, method, tol, kept)

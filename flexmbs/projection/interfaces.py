@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.given import array
 from flexmbs.projection.model import NodalModel, Nodes, described, is_named, node_numbers, replace_coordinates, size
 
 IntArray = NDArray[np.int64]
@@ -96,6 +97,8 @@ def averaging(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> tuple[An
 
 
 def _set(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> _Set:
+    if not hasattr(model, "dofs_per_node"):
+        raise ProjectionError(f"interfaces need a mesh or elements, not {type(model).__name__}")
     if model.dofs_per_node not in (2, 3, 6):
         raise ProjectionError(f"interfaces need 2, 3 or 6 coordinates per node, the model has {model.dofs_per_node}")
     numbers = node_numbers(model, nodes)
@@ -104,7 +107,7 @@ def _set(model: NodalModel, nodes: Nodes, at: ArrayLike | None) -> _Set:
         raise ProjectionError(f"{described(nodes)}: {weights.size} weights for {len(numbers)} nodes")
     points = np.asarray(model.points, dtype=float)[numbers]
     centroid = weights @ points
-    point = centroid if at is None else np.asarray(at, dtype=float)
+    point = centroid if at is None else array(at)
     if at is not None and point.shape == (2,) and model.dofs_per_node == 2:
         point = np.append(point, 0.0)
     if point.shape != (3,) or not np.all(np.isfinite(point)):

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ProjectionError
+from flexmbs.given import array
 from flexmbs.nullspace.readonly import frozen
 
 IntArray = NDArray[np.int64]
@@ -227,7 +228,7 @@ class Connectivity:
 def stage_of(matrix: Any, offset: ArrayLike | None = None) -> Selection | Sparse | Dense:
     """The cheapest stage for a matrix and offset, checked; arrays are copied and made read-only."""
     sparse = bool(sp.issparse(matrix))
-    matrix = sp.csr_array(matrix, dtype=float, copy=True) if sparse else np.array(matrix, dtype=float)
+    matrix = sp.csr_array(matrix, dtype=float, copy=True) if sparse else array(matrix)
     if matrix.ndim != 2:
         raise ProjectionError(f"a projection matrix has two dimensions (full, reduced), got shape {matrix.shape}")
     n, r = matrix.shape
@@ -235,7 +236,7 @@ def stage_of(matrix: Any, offset: ArrayLike | None = None) -> Selection | Sparse
         raise ProjectionError(f"the {n} × {r} projection matrix contains NaN or infinity")
     checked = None
     if offset is not None:
-        checked = np.array(offset, dtype=float)
+        checked = array(offset)
         if checked.shape != (n,):
             raise ProjectionError(f"offset of shape {checked.shape} for {n} full coordinates: give ({n},)")
         if not np.all(np.isfinite(checked)):

@@ -17,14 +17,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """Mass, damping (with gyroscopic terms) and stiffness (velocities, velocities), constraint rows J, and the
-    residual M v' - f - Jᵀλ at the state itself.
+    """Mass, damping (with gyroscopic terms) and stiffness (velocities, velocities), constraint rows J, the changes
+    ∂c/∂q of rows of velocities c = 0 (zero for the others), and the residual M v' - f - Jᵀλ at the state itself.
     """
 
     mass: Array
     damping: Array
     stiffness: Array
     jacobian: Array
+    row_change: Array
     residual: Array
 
 
@@ -38,18 +39,21 @@ def linearised(system: Any, t: float, q: Array, v: Array, rate: Array, multiplie
     scratch, factors = scratch_arrays(layout, where), factor_arrays(plan)
     residual = np.zeros(plan.unknowns)
     unknown = velocity_unknowns(layout, where)
-    found = []
+    found, rows = [], []
     for c_m, c_d in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)):
         newton_system(
             layout, where, v, rate, still, multipliers, 1.0, c_m, c_d, work, scratch, True, factors.data, residual
         )
-        found.append(dense_matrix(plan, factors.data)[np.ix_(unknown, unknown)])
+        whole = dense_matrix(plan, factors.data)
+        found.append(whole[np.ix_(unknown, unknown)])
+        rows.append(whole[np.ix_(where.row_unknown, unknown)])
     stiffness, with_mass, with_damping = found
     return Linearised(
         with_mass - stiffness,
         with_damping - stiffness,
         stiffness,
         system.jacobian(work).toarray(),
+        rows[2] - rows[0],  # with c_d = 1 a row of velocities is J + ∂c/∂q
         residual[unknown],
     )
 

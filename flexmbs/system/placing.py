@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.bodies.ground import Ground
-from flexmbs.errors import ModelError
+from flexmbs.errors import ModelError, ModelWarning
 from flexmbs.joints.drives import Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.joints.measures import ANGLE, evaluate
-from flexmbs.rotations import axis_angle, axis_vector, from_matrix
+from flexmbs.rotations import axis_angle, axis_vector, from_matrix, log
+from flexmbs.system.degenerate import refuse_massless
 from flexmbs.system.evaluate import Work, pull_back
 from flexmbs.system.saddle import least
 from flexmbs.system.state import State
@@ -24,7 +26,9 @@ TOLERANCE = 1e-12
 """Constraint error of a closed mechanism, relative to its size."""
 TRIES = 40
 FIRM = 1e4
-"""Weight of a velocity that was given, against one that was not."""
+"""Weight of a position or velocity that was given, against one that was not."""
+KEPT = 1e-3
+"""Change of what was given, relative to the mechanism's size (rotations in rad) or speed, that needs a warning."""
 LARGE = 400
 """Rows from which on the joint graph is used, which is then faster."""
 
@@ -39,8 +43,11 @@ def initial_state(system: Any) -> State:
     """State at t = 0: from the walked position to a closed one, and velocities that fulfil the joints."""
     q, size = system.walked
     q = _close(system, q, size)
+    _warn_of_moved(system, q, size)
     angles = _start_angles(system, q)
-    return State(0.0, q, _velocities(system, q, angles, size), angles)
+    state = State(0.0, q, _velocities(system, q, angles, size), angles)
+    refuse_massless(system, state)
+    return state
 
 
 def _walk(system: Any) -> list[tuple[Array, Array]]:
@@ -151,23 +158,23 @@ def _close(system: Any, q: Array, size: float) -> Array:
     weights = length_weights(system, size)
     turns = np.where(weights == size, 1.0, 0.0) if size != 1.0 else _turns(system)
     best, nearest = np.inf, q
+    firm = _firm(system)
     for attempt in range(TRIES):
+        if attempt == TRIES // 2:  # what was given can then not be kept
+            firm = np.ones_like(firm)
+        loose = np.where(firm > 1.0, 0.0, turns)
         trial = (
-            q if attempt == 0 else system.retract(q, rng.normal(scale=0.3 * min(attempt, 8), size=len(turns)) * turns)
+            q if attempt == 0 else system.retract(q, rng.normal(scale=0.3 * min(attempt, 8), size=len(turns)) * loose)
         )
-        error = np.inf
-        for _ in range(60):
-            work = system.evaluate(0.0, trial, np.zeros(system.n_v))
-            if attempt == 0:
-                _refuse_undefined(system, work)
-            phi = _wrapped(system, work.phi)
-            error = float(np.abs(phi).max())
-            if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
-                break
-            step = _least(system, weights**2, work, -phi, system.holonomic)
-            limit = np.abs(step * weights).max() / size
-            trial = system.retract(trial, step / max(1.0, 2.0 * limit))
+        if attempt == 0:
+            _refuse_undefined(system, system.evaluate(0.0, trial, np.zeros(system.n_v)))
+        trial, error = _closed(system, trial, weights**2 * firm, size)
         if error <= TOLERANCE * max(1.0, size):
+            for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
+                again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
+                if error > TOLERANCE * max(1.0, size):
+                    break
+                trial = again
             return np.asarray(trial)
         if error < best:
             best, nearest = error, trial
@@ -177,6 +184,80 @@ def _close(system: Any, q: Array, size: float) -> Array:
         f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
         "lengths, or help with start= on a joint or position= on a body."
     )
+
+
+def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
+    """Newton steps of least weighted length from q, and how far the worst row is open after them."""
+    lengths, error = length_weights(system, size), np.inf
+    for _ in range(60):
+        work = system.evaluate(0.0, q, np.zeros(system.n_v))
+        phi = _wrapped(system, work.phi)
+        error = float(np.abs(phi).max())
+        if not np.isfinite(work.jacobian).all():
+            return q, np.inf
+        if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
+            break
+        step = _least(system, weights, work, -phi, system.holonomic)
+        q = system.retract(q, step / max(1.0, 2.0 * np.abs(step * lengths).max() / size))
+    return q, error
+
+
+def _restored(system: Any, q: Array, given: Array, firm: Array) -> Array:
+    """q with the firm coordinates as they were given."""
+    out = q.copy()
+    for k, kind in enumerate(system.layout.body_kind):
+        straight, turning = _parts(system, k)
+        first, last = system.layout.body_q[k : k + 2]
+        middle = first + straight.stop - straight.start
+        if (firm[straight] > 1.0).any():
+            out[first:middle] = given[first:middle]
+        if kind in (RIGID, PLANAR) and (firm[turning] > 1.0).any():
+            out[middle:last] = given[middle:last]
+    return out
+
+
+def _firm(system: Any) -> Array:
+    """Weights of velocities (n_v,) in closing: those of given positions and rotations are firm."""
+    out = np.ones(system.n_v)
+    for k, body in enumerate(system.bodies):
+        position, rotation, _, _ = body.initial
+        straight, turning = _parts(system, k)
+        if position is not None:
+            out[straight] = FIRM
+        if rotation is not None:
+            out[turning] = FIRM
+    return out
+
+
+def _parts(system: Any, k: int) -> tuple[slice, slice]:
+    """Velocities of body k that are translations, and rotations."""
+    kind, at = int(system.layout.body_kind[k]), int(system.layout.body_v[k])
+    straight = {RIGID: 3, PLANAR: 2, POINT: 3}.get(kind, 0)
+    return slice(at, at + straight), slice(at + straight, int(system.layout.body_v[k + 1]))
+
+
+def _warn_of_moved(system: Any, q: Array, size: float) -> None:
+    """Say which given poses could not be kept, and by how much they were moved."""
+    work = system.evaluate(0.0, q, np.zeros(system.n_v))
+    said = []
+    for k, body in enumerate(system.bodies):
+        position, rotation, _, _ = body.initial
+        straight, turning = _parts(system, k)
+        if position is not None and straight.stop > straight.start:
+            shift = float(np.linalg.norm(work.position[k] - position))
+            if shift > KEPT * size:
+                said.append(f"position of {body.name!r} by {shift:.3g} m")
+        if rotation is not None and turning.stop > turning.start:
+            turn = float(np.linalg.norm(log(rotation.T @ work.rotation[k])))
+            if turn > KEPT:
+                said.append(f"rotation of {body.name!r} by {turn:.3g} rad")
+    if said:
+        warnings.warn(
+            f"the joints do not fit the poses given to bodies, which were moved: {', '.join(said)}. Correct these, or "
+            "leave them out so that the joints place the bodies.",
+            ModelWarning,
+            stacklevel=2,
+        )
 
 
 def _refuse_undefined(system: Any, work: Work) -> None:
@@ -272,7 +353,27 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
         raise ModelError(
             f"the initial velocities contradict the joints: {system.labels[row]} misses by {miss[row]:.4g}."
         )
+    _warn_of_changed(system, wanted, v, given, size)
     return np.asarray(v)
+
+
+def _warn_of_changed(system: Any, wanted: Array, v: Array, given: NDArray[np.bool_], size: float) -> None:
+    """Say which given velocities could not be kept."""
+    change = np.where(given, np.abs(v - wanted), 0.0)
+    lengths = length_weights(system, size)
+    fastest = max(float(np.abs(wanted * lengths).max()), float(np.abs(v * lengths).max()))
+    said = []
+    for k, body in enumerate(system.bodies):
+        for part, word, unit in zip(_parts(system, k), ("velocity", "angular velocity"), ("m/s", "rad/s"), strict=True):
+            if (change * lengths)[part].max(initial=0.0) > KEPT * fastest:
+                said.append(f"{word} of {body.name!r} by {change[part].max():.3g} {unit}")
+    if said:
+        warnings.warn(
+            f"the joints do not fit the velocities given to bodies, which were changed: {', '.join(said)}. Correct "
+            "these, or leave them out so that they follow.",
+            ModelWarning,
+            stacklevel=2,
+        )
 
 
 def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:

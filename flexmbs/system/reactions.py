@@ -9,10 +9,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import GROUND
-from flexmbs.system.evaluate import body_poses, frames, measured, work_arrays
+from flexmbs.system.evaluate import body_poses, constraints, frames, measured, work_arrays
 
 Array = NDArray[np.float64]
+
+REDUNDANT = 1e-9
+"""Singular values of J, relative to the largest, that belong to redundant rows."""
+FEW = 1000
+"""Instants up to which compiling a function for all of them takes longer than to do one after another."""
+CHUNK = 2000
+"""Instants whose Jacobians are held at once."""
 
 
 def row_wrenches(system: Any, t: Array, q: Array, v: Array, rows: slice) -> Array:
@@ -27,39 +33,42 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
     if not system.redundant:
         return multipliers
     out = multipliers.copy()
-    for k, (t, q, v, angles) in enumerate(states):
-        jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
-        out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=1e-9)[0]
+    listed = list(states)
+    if len(listed) <= FEW:
+        for k, (t, q, v, angles) in enumerate(listed):
+            jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
+            out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=REDUNDANT)[0]
+        return out
+    for first in range(0, len(listed), CHUNK):
+        some = slice(first, first + CHUNK)
+        q, v = (np.array([state[k] for state in listed[some]]) for k in (1, 2))
+        # with J = U S Vᵀ, what of λ lies in the range of J: U Uᵀ λ
+        u, sizes, _ = np.linalg.svd(jacobians(system, q, v), full_matrices=False)
+        u = u * (sizes > REDUNDANT * sizes[:, :1])[:, None, :]
+        out[some] = np.einsum("tri,tsi,ts->tr", u, u, multipliers[some], optimize=True)
     return out
 
 
-def ground_wrench(system: Any, q: Array, v: Array, multipliers: Array) -> Array:
-    """Force and moment about the origin (time, 6) that all rows exert on the ground."""
-    out = np.zeros((len(q), 6))
-    _on_ground(system.layout, q, v, np.ascontiguousarray(multipliers), work_arrays(system.layout), out)
+def jacobians(system: Any, q: Array, v: Array) -> Array:
+    """J (time, rows, velocities) at many positions."""
+    layout = system.layout
+    flat = np.zeros((len(q), int(layout.entry_at[-1])))
+    _jacobians(layout, q, v, np.zeros((len(system.profiles), 3)), work_arrays(layout), flat)
+    pattern = system.jacobian(work_arrays(layout)).tocoo()
+    out = np.zeros((len(q), *pattern.shape))
+    out[:, pattern.row, pattern.col] = flat
     return out
 
 
 @njit(cache=True)
-def _on_ground(layout, q, v, multipliers, work, out):
+def _jacobians(layout, q, v, prescribed, work, out):
     near = np.zeros(layout.measure_kind.size)
     for i in range(q.shape[0]):
         body_poses(layout, q[i], v[i], work)
         frames(layout, work)
         measured(layout, near, work)
-        for r in range(multipliers.shape[1]):
-            for k in range(layout.row_start[r], layout.row_start[r + 1]):
-                m, factor = layout.term_measure[k], layout.term_factor[k] * multipliers[i, r]
-                for side in range(2):
-                    f = layout.measure_i[m] if side == 0 else layout.measure_j[m]
-                    if layout.body_kind[layout.frame_body[f]] != GROUND:
-                        continue
-                    at, sign = work.frame_position[f], (-factor if side == 0 else factor)
-                    for p in range(3):
-                        a, b = (p + 1) % 3, (p + 2) % 3
-                        out[i, p] += sign * work.gradient[m, p]
-                        arm = at[a] * work.gradient[m, b] - at[b] * work.gradient[m, a]
-                        out[i, 3 + p] += sign * arm + factor * work.gradient[m, 3 + 3 * side + p]
+        constraints(layout, prescribed, v[i], work)
+        out[i] = work.jacobian
 
 
 @njit(cache=True)

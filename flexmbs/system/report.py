@@ -1,23 +1,12 @@
-"""What a mechanism is, in words: bodies, joints, mobility, redundant rows."""
+"""What a mechanism is, in words: bodies, joints, mobility, redundant rows, singular positions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexmbs.nullspace import NullSpace, null_space
-
-Array = NDArray[np.float64]
-
-
-def rank_decision(system: Any) -> NullSpace:
-    """Null space of J at the start, rows and velocities scaled by the mechanism's size."""
-    state = system.initial
-    jacobian = system.jacobian(system.evaluate(0.0, state.q, state.v, state.angles))
-    scaled = jacobian.multiply(1.0 / system.length_weights[None, :]).tocsr()
-    return null_space(scaled, "partition")
+from flexmbs.system.degenerate import NEAR, nearly_singular
 
 
 def report(system: Any) -> str:
@@ -27,12 +16,22 @@ def report(system: Any) -> str:
     for body in system.bodies:
         mass = body.mass_parameters[0]
         lines.append(f"  {body.name}: {type(body).__name__}" + (f", {mass:.4g} kg" if mass else ""))
+    lines.append(f"  together {float(np.sum(system.layout.mass)):.4g} kg")
     for joint in system.joints:
         frames = f" {joint.frame_i} - {joint.frame_j}" if hasattr(joint, "frame_i") else ""
         lines.append(f"  {joint.name}: {type(joint).__name__}{frames}, {len(joint.rows)} rows")
+    for force in system.forces:
+        lines.append(f"  {getattr(force, 'name', 'gravity')}: {type(force).__name__}")
     rows = f"{decision.rank} independent of {len(system.rows)} rows"
     lines.append(f"mobility {system.mobility}: {system.n_v} velocities, {rows}")
     if system.redundant:
         lines.append("redundant rows (the motion is unique, these reactions are shared by least norm):")
         lines.extend(f"  {label}" for label in system.redundant)
+    if system.singular:
+        lines.append("singular position: at the start, and only there, these rows follow from others:")
+        lines.extend(f"  {label}" for label in system.singular)
+    else:
+        ratio, label = nearly_singular(system)
+        if ratio < NEAR:
+            lines.append(f"nearly singular position: {label} hardly holds at the start (singular values {ratio:.1e})")
     return "\n".join(lines)

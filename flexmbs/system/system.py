@@ -20,18 +20,20 @@ from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
+from flexmbs.given import number
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
+from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
 from flexmbs.system.graph import Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
-from flexmbs.system.report import rank_decision, report
+from flexmbs.system.report import report
 from flexmbs.system.state import State
 from flexmbs.system.user_forces import UserForces
 
@@ -115,6 +117,17 @@ class System:
         found = np.flatnonzero(same & (layout.measure_axes == measure.axes).all(axis=(1, 2)))
         return int(found[0]) if len(found) else None
 
+    @property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces but gravity, those of Python functions last: the order of audits."""
+        return (*(f.name for f in self.forces if isinstance(f, Force)), *(f.name for f in self.user_forces.forces))
+
+    @property
+    def outside_names(self) -> tuple[str, ...]:
+        """Of these, the ones that act on one frame and so on the mechanism as a whole, and Python functions."""
+        single = [f.name for f in self.forces if isinstance(f, Force) and f.frames[0] is None]
+        return (*single, *(f.name for f in self.user_forces.forces))
+
     # ---- evaluation -------------------------------------------------------------------------------------------
 
     def prescribed(self, t: float) -> Array:
@@ -127,6 +140,8 @@ class System:
 
     def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
         """All stages at one instant: poses, frames, measures, rows, forces."""
+        if not np.isfinite(number(t)):
+            raise ModelError(f"the time must be a finite number of seconds, not {t!r}.")
         work = work_arrays(self.layout)
         q, v = self._sized(q, self.n_q, "q"), self._sized(v, self.n_v, "v")
         if angles is not None:
@@ -251,9 +266,18 @@ class System:
         return layout, order, where._replace(row_active=self.holonomic)
 
     @cached_property
-    def rank_decision(self) -> NullSpace:
-        """Which rows are independent at the start, and how that was decided."""
+    def _ranks(self) -> tuple[NullSpace, tuple[str, ...]]:
         return rank_decision(self)
+
+    @property
+    def rank_decision(self) -> NullSpace:
+        """Which rows are independent at the start (around it, where it is a singular position), and how decided."""
+        return self._ranks[0]
+
+    @property
+    def singular(self) -> tuple[str, ...]:
+        """Rows that follow from others at the start only, which is then a singular position."""
+        return self._ranks[1] if self.rows else ()
 
     @property
     def mobility(self) -> int:
@@ -292,7 +316,10 @@ class System:
                     self._known(frame, known, force.name)
 
     def _sized(self, values: Any, size: int, what: str) -> Array:
-        array = np.ascontiguousarray(values, dtype=float)
+        try:
+            array = np.ascontiguousarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{what} must be an array of {size} numbers, not {values!r}.") from None
         if array.shape != (size,):
             raise ModelError(
                 f"{what} has shape {array.shape}, but this system has {size} of them: it must be ({size},)."

@@ -132,7 +132,7 @@ def test_bad_input_is_refused_in_words() -> None:
         (["torque"], [], None, "an input is a joint's coordinate"),
         ([rail.distance], [hinge], None, "an output is a joint's coordinate"),
         ([(stranger.at(), "x")], [], None, "body 'stranger' is not in the system"),
-        ([], [], "here", "about is a State or the result of statics, not str"),
+        ([], [], "here", "about is a State, the result of statics or of a motion, not str"),
     ):
         with pytest.raises(fm.AnalysisError, match=message):
             fm.linearise(system, inputs, outputs, about)
@@ -140,7 +140,7 @@ def test_bad_input_is_refused_in_words() -> None:
         fm.linearise(system, [(pole.at(), "w")], [])
     state = system.initial
     moving = fm.State(0.0, state.q, state.v + 1.0, state.angles)
-    with pytest.raises(fm.AnalysisError, match="must be at rest"):
+    with pytest.raises(fm.AnalysisError, match="linearise: the velocities do not fulfil rail"):
         fm.linearise(system, [], [], moving)
     tilted = fm.planar.Revolute("hinge", system.bodies[1].at(), pole.at(), start=0.3)
     leaning = fm.System(system.bodies, [rail, tilted], [fm.Gravity((0, -G, 0))])

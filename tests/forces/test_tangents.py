@@ -24,6 +24,7 @@ from flexmbs.rotations import exp
 from flexmbs.system.system import System
 
 ground = Ground()
+pytestmark = pytest.mark.filterwarnings("ignore:the joints do not fit")  # poses are guesses here
 INERTIA = np.diag([0.4, 0.5, 0.6])
 
 

@@ -9,6 +9,7 @@ import flexmbs as fm
 from flexmbs.rotations import exp, triad
 
 G, MASS, RADIUS, ACROSS, ALONG = 9.81, 1.3, 0.4, 0.25 * 1.3 * 0.4**2, 0.5 * 1.3 * 0.4**2
+pytestmark = pytest.mark.filterwarnings("ignore:the joints do not fit")  # poses are guesses here
 TIGHT = fm.TangentSpaceODE(rtol=1e-10, atol=1e-12)
 
 
