@@ -46,8 +46,10 @@ from flexmbs.formulations import (
 )
 from flexmbs.integrators import Baumgarte, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
-from flexmbs.joints.drives import Coupling, Drive, gear
+from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
+from flexmbs.joints.relations import Relation
 from flexmbs.joints.spatial import (
+    ConstantVelocity,
     Cylindrical,
     Distance,
     Fixed,
@@ -62,6 +64,7 @@ from flexmbs.joints.spatial import (
     Spherical,
     Universal,
 )
+from flexmbs.joints.user import UserConstraint
 from flexmbs.linalg import available_solvers, factorize
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh
@@ -86,6 +89,7 @@ __all__ = [
     "Bushing",
     "Centrifugal",
     "ConstantSpeed",
+    "ConstantVelocity",
     "Coupling",
     "Cylindrical",
     "Distance",
@@ -98,6 +102,7 @@ __all__ = [
     "Force",
     "Frame",
     "Gauss",
+    "Gear",
     "GeneralizedAlpha",
     "GibbsAppell",
     "Gravity",
@@ -131,7 +136,9 @@ __all__ = [
     "Projected",
     "Projection",
     "ProjectionError",
+    "RackAndPinion",
     "Ramp",
+    "Relation",
     "Result",
     "Revolute",
     "RigidBody",
@@ -158,10 +165,12 @@ __all__ = [
     "Traction",
     "UdwadiaKalaba",
     "Universal",
+    "UserConstraint",
     "UserForce",
     "accelerations",
     "available_solvers",
     "averaging_rows",
+    "component",
     "factorize",
     "forward_dynamics",
     "gear",

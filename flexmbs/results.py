@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
 from flexmbs.joints.drives import Coupling, Drive
-from flexmbs.joints.joint import Measure
+from flexmbs.joints.joint import Joint, Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import to_matrix
 from flexmbs.system.reactions import ground_wrench, row_wrenches
@@ -190,15 +191,17 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate. For the Ground: the total of all joints on the foundation, with the moment
+        force or torque along its coordinate; the multiplier of a relation or user constraint, (time, rows) of several. For the Ground: the total of all joints on the foundation, with the moment
         about the origin.
         """
         if isinstance(of, Ground):
-            return ground_wrench(self.system, self.q, self.v, self.multipliers)
+            return ground_wrench(self.system, self.t, self.q, self.v, self.angles, self.multipliers)
         rows = self.system.joint_rows(of)
         if isinstance(of, Drive | Coupling):
             return self.multipliers[:, rows.start]
-        wrenches = row_wrenches(self.system, self.t, self.q, self.v, rows)
+        if not isinstance(of, Joint):
+            return self.multipliers[:, rows.start] if rows.stop == rows.start + 1 else self.multipliers[:, rows]
+        wrenches = row_wrenches(self.system, self.t, self.q, self.v, self.angles, rows)
         total = np.einsum("tr,trk->tk", self.multipliers[:, rows], wrenches[:, :, 1])
         planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
         return total[:, [0, 1, 5]] if planar else total
@@ -225,6 +228,8 @@ class Result:
         level = np.where(self.system.holonomic, 1, 0)  # a velocity may itself be what is prescribed
         rates = np.array([self.system.prescribed(t)[rows][np.arange(rows.stop), level] for t in self.t])
         rates = rates.reshape(len(self.t), -1)
+        if self.system.functions:  # J v - φ' of functions is known where they are evaluated
+            rates = np.array([self.system.functions.rates(self.system, *state) for state in self._states()])
         return Energy(
             self.t,
             np.stack(kinetic, axis=1),
@@ -240,6 +245,9 @@ class Result:
         states = zip(self.t, self.q, self.v, self.angles, strict=True)
         errors = [np.abs(self.system.evaluate(*state).phi).max(initial=0.0) for state in states]
         return np.array(errors)
+
+    def _states(self) -> Iterator[tuple[Any, ...]]:
+        return zip(self.t, self.q, self.v, self.angles, strict=True)
 
     def summary(self) -> str:
         """Energies, constraint error, steps and time, as text."""

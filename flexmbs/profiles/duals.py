@@ -1,7 +1,7 @@
 """Second-order dual numbers: a function of time computed with them knows its first and second derivatives.
 
 They pass through arithmetic, comparisons and NumPy's functions (np.sin and the like), which hand them over by
-`__array_ufunc__`. Functions of `math` ask for a float, which would lose the derivatives: refused.
+`__array_ufunc__`; in an array of objects, NumPy calls methods of the same names. Functions of `math` ask for a float, which would lose the derivatives: refused.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ class Dual:
         return Dual(f, f1 * self.rate, f2 * self.rate**2 + f1 * self.acceleration)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+        if method != "__call__" or kwargs:
             raise NotDifferentiableError(f"np.{ufunc.__name__} on arrays")
         name = ufunc.__name__
+        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):  # element by element
+            boxed = [np.asarray(x, dtype=object) if isinstance(x, np.ndarray) else _boxed(x) for x in inputs]
+            return np.frompyfunc(ufunc, len(boxed), 1)(*boxed)
         if name in BINARY:
             return BINARY[name](*(_lift(x) for x in inputs))
         if name in COMPARISONS:
@@ -116,6 +119,13 @@ def derivatives(function: Callable[[Any], Any], t: float) -> tuple[float, float,
     except NotDifferentiableError:
         raise TypeError(f"it returned {result!r}") from None
     return float(x.value), float(x.rate), float(x.acceleration)
+
+
+def _boxed(x: Any) -> Any:
+    """x as an array without dimensions, which NumPy does not hand back to it."""
+    out = np.empty((), dtype=object)
+    out[()] = x
+    return out
 
 
 def _lift(x: Any) -> Dual:
@@ -217,3 +227,16 @@ UNARY: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
     "rad2deg": lambda x: (np.rad2deg(x), np.rad2deg(1.0), 0.0),
     "degrees": lambda x: (np.rad2deg(x), np.rad2deg(1.0), 0.0),
 }
+
+
+def _method(name: str) -> Callable[[Dual], Dual]:
+    function = UNARY[name]
+
+    def method(self: Dual) -> Dual:
+        return self.chain(*(float(d) for d in function(np.float64(self.value))))
+
+    return method
+
+
+for _name in UNARY:
+    setattr(Dual, _name, _method(_name))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import ForceLayout, lay_out_forces
 from flexmbs.forces.user import UserForce
@@ -155,6 +156,7 @@ class FrameBook:
 
     def __init__(self, bodies: Sequence[Body]) -> None:
         self._bodies = {id(b): k for k, b in enumerate(bodies)}
+        self._bodies |= {id(SPACE): k for k, b in enumerate(bodies) if isinstance(b, Ground)}
         self._numbers: dict[Any, int] = {}
         self.frames: list[Frame] = []
         self.bodies: list[int] = []
@@ -176,9 +178,8 @@ class FrameBook:
         """Number of a frame, None if it was never entered."""
         return self._numbers.get(self._key(frame))
 
-    @staticmethod
-    def _key(frame: Frame) -> tuple[int, bytes, bytes]:
-        return id(frame.body), frame.position.tobytes(), frame.axes.tobytes()
+    def _key(self, frame: Frame) -> tuple[int | None, bytes, bytes]:
+        return self._bodies.get(id(frame.body)), frame.position.tobytes(), frame.axes.tobytes()
 
 
 def _index(values: Any) -> Index:

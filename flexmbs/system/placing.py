@@ -11,6 +11,7 @@ from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
 from flexmbs.joints.drives import Drive
+from flexmbs.joints.functions import FunctionRow
 from flexmbs.joints.joint import Joint
 from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix
@@ -214,6 +215,8 @@ def _angle_rows(system: Any) -> list[tuple[int, int, float]]:
     out = []
     for r in range(layout.n_rows):
         first, last = layout.row_start[r], layout.row_start[r + 1]
+        if isinstance(system.rows[r], FunctionRow):
+            continue
         if last - first == 1 and layout.measure_kind[layout.term_measure[first]] == ANGLE:
             out.append((r, int(layout.term_measure[first]), float(layout.term_factor[first])))
     return out

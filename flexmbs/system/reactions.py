@@ -15,10 +15,15 @@ from flexmbs.system.evaluate import body_poses, frames, measured, work_arrays
 Array = NDArray[np.float64]
 
 
-def row_wrenches(system: Any, t: Array, q: Array, v: Array, rows: slice) -> Array:
+def row_wrenches(system: Any, t: Array, q: Array, v: Array, angles: Array, rows: slice) -> Array:
     """(time, rows, 2, 6): force and moment on the first and on the second frame of each row, summed over its terms."""
     out = np.zeros((len(t), rows.stop - rows.start, 2, 6))
-    _wrenches(system.layout, q, v, rows.start, work_arrays(system.layout), out)
+    work = work_arrays(system.layout)
+    if not system.functions:
+        _wrenches(system.layout, q, v, rows.start, work, out)
+    else:
+        for k, layout in enumerate(system.functions.layouts(system, t, q, v, angles)):
+            _wrenches(layout, q[k : k + 1], v[k : k + 1], rows.start, work, out[k : k + 1])
     return out
 
 
@@ -33,10 +38,16 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
     return out
 
 
-def ground_wrench(system: Any, q: Array, v: Array, multipliers: Array) -> Array:
+def ground_wrench(system: Any, t: Array, q: Array, v: Array, angles: Array, multipliers: Array) -> Array:
     """Force and moment about the origin (time, 6) that all rows exert on the ground."""
     out = np.zeros((len(q), 6))
-    _on_ground(system.layout, q, v, np.ascontiguousarray(multipliers), work_arrays(system.layout), out)
+    work, multipliers = work_arrays(system.layout), np.ascontiguousarray(multipliers)
+    if not system.functions:
+        _on_ground(system.layout, q, v, multipliers, work, out)
+    else:
+        for k, layout in enumerate(system.functions.layouts(system, t, q, v, angles)):
+            one = slice(k, k + 1)
+            _on_ground(layout, q[one], v[one], multipliers[one], work, out[one])
     return out
 
 
