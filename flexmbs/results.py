@@ -191,8 +191,8 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate; the multiplier of a relation or user constraint, (time, rows) of several. For the Ground: the total of all joints on the foundation, with the moment
-        about the origin.
+        force or torque along its coordinate; for a relation or user constraint the multiplier, (time, rows) of several.
+        For the Ground: the total of all joints on the foundation, with the moment about the origin.
         """
         if isinstance(of, Ground):
             return ground_wrench(self.system, self.t, self.q, self.v, self.angles, self.multipliers)

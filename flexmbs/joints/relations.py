@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Relation(FunctionGroup):
         object.__setattr__(self, "coordinates", tuple(given))
         _ = self.takes_time
 
-    @property
+    @cached_property
     def takes_time(self) -> bool:
         """Whether the function takes t after the coordinates."""
         count = len(self.coordinates)
@@ -79,10 +80,11 @@ class Relation(FunctionGroup):
             gradient = [parts(self._call(duals(c, e, 0 * c), Dual(t)), 1)[0, 1] for e in np.eye(n)]
         except FAILS:
             lengths = np.array([size if not q.is_angle else 1.0 for q in self.coordinates])
-            gradient = [
-                along(lambda s, e=e: self._number(c + s * e, t), STEP * lengths[k])[0]  # type: ignore[misc]
-                for k, e in enumerate(np.eye(n))
-            ]
+
+            def derivative(e: Array, length: float) -> Array:
+                return along(lambda s: self._number(c + s * e, t), STEP * length)[0]
+
+            gradient = [derivative(e, length) for e, length in zip(np.eye(n), lengths, strict=True)]
             speed = max(1.0, float(np.abs(rates / lengths).max()), float(np.abs(biases / lengths).max()) ** 0.5)
             first, second = along(lambda s: self._number(c + s * rates + 0.5 * s * s * biases, t + s), STEP / speed)
             moving = np.array([self._number(c, t), first, second])

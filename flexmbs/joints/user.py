@@ -72,9 +72,9 @@ class UserConstraint(FunctionGroup):
             raise ModelError(f'{name}: level is "position" or "velocity", not {level!r}.')
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
             raise ModelError(f"{name}: rows is how many numbers the function returns, one or more, not {rows!r}.")
-        values = (name, tuple(given), function, level, jacobian, int(rows))
-        for field, value in zip(self.__dataclass_fields__, values, strict=True):
-            object.__setattr__(self, field, value)
+        values: tuple[Any, ...] = (name, tuple(given), function, level, jacobian, int(rows))
+        for field, entry in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, field, entry)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -86,38 +86,41 @@ class UserConstraint(FunctionGroup):
     def expand(self, t: float, c: Array, rates: Array, biases: Array, size: float) -> Expansion:
         """The function with its derivatives, by twists; those by rotation matrices follow."""
         at = Moving(c, rates, biases, size)
-        velocity = self.level == "velocity"
         try:
             if self.jacobian is not None:
                 raise TypeError("differences are asked for")
-            total = parts(self._call(*at.dual_path(t)), self.rows_count)
-            value, first, second = total.T
-            wrenches = np.stack(
-                [
-                    parts(self._call(Dual(t), at.dual_move(k, velocity)), self.rows_count)[:, 1]
-                    for k in range(at.twists)
-                ],
-                axis=1,
-            )
+            total, wrenches = self._by_duals(t, at)
         except FAILS:
-            value = self._numbers(t, at.states())
-            first, second = along(lambda s: self._numbers(t + s, at.after(s)), STEP / at.speed)
-            if self.jacobian is not None:
-                wrenches = self._given(t, at.states())
-            else:
-                wrenches = np.stack(
-                    [
-                        along(lambda s, k=k: self._numbers(t, at.moved(k, s, velocity)), STEP * at.scale(k, velocity))[
-                            0
-                        ]  # type: ignore[misc]
-                        for k in range(at.twists)
-                    ],
-                    axis=1,
-                )
+            total, wrenches = self._by_differences(t, at)
+        value, first, second = total
         out = Expansion(value, at.factors(wrenches), first, second)
         if not all(np.isfinite(a).all() for a in out):
             raise ModelError(f"{self.name}: its function, or a derivative, is not finite at t = {t:.6g}.")
         return out
+
+    def _by_duals(self, t: float, at: Moving) -> tuple[Array, Array]:
+        """The functions with derivatives along the motion (3, rows), and their derivatives by twists (rows, twists)."""
+        count, velocity = self.rows_count, self.level == "velocity"
+        total = parts(self._call(*at.dual_path(t)), count)
+        moves = [parts(self._call(Dual(t), at.dual_move(k, velocity)), count)[:, 1] for k in range(at.twists)]
+        return total.T, np.stack(moves, axis=1)
+
+    def _by_differences(self, t: float, at: Moving) -> tuple[Array, Array]:
+        """The same by differences, but for derivatives that are given."""
+        velocity = self.level == "velocity"
+        total = np.array(
+            [
+                self._numbers(t, at.states()),
+                *along(lambda s: self._numbers(t + s, at.after(s)), STEP / at.speed),
+            ]
+        )
+        if self.jacobian is not None:
+            return total, self._given(t, at.states())
+
+        def derivative(k: int) -> Array:
+            return along(lambda s: self._numbers(t, at.moved(k, s, velocity)), STEP * at.scale(k, velocity))[0]
+
+        return total, np.stack([derivative(k) for k in range(at.twists)], axis=1)
 
     def _call(self, t: Any, states: tuple[FrameState, ...]) -> Any:
         with np.errstate(all="ignore"):

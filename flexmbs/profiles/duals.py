@@ -1,7 +1,8 @@
 """Second-order dual numbers: a function of time computed with them knows its first and second derivatives.
 
 They pass through arithmetic, comparisons and NumPy's functions (np.sin and the like), which hand them over by
-`__array_ufunc__`; in an array of objects, NumPy calls methods of the same names. Functions of `math` ask for a float, which would lose the derivatives: refused.
+`__array_ufunc__`; in an array of objects, NumPy calls methods of the same names. Functions of `math` ask for a float,
+which would lose the derivatives: refused.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 CLOSED = 1e-12
-"""Error of a function, in lengths or radians relative to the mechanism's size, at which a step has converged."""
+"""How far, in lengths or radians relative to the mechanism's size, a function may be from what a step took it for."""
 STEP = 1e-3
 """Step of the differences that give tangents, in sizes of the mechanism or radians."""
 
@@ -38,7 +38,9 @@ class Expanded(NamedTuple):
     factors: Array
     rows: Index
     right: Array  # (rows, 3) value, rate and acceleration of the right-hand side
-    miss: Array  # (rows,) how far each function is from zero, in units of its measures
+    term_row: Index  # row of each term, counted from the first of these
+    measured: Array  # (terms,) the measures, or their rates
+    value: Array  # (rows,) the functions
 
     def applied(self, layout: Layout, prescribed: Array) -> tuple[Layout, Array]:
         """Layout and right-hand sides with these factors."""
@@ -55,10 +57,15 @@ class Expanded(NamedTuple):
             params[start : start + 3] = right
 
     def settled(self, before: Expanded, tolerance: float, size: float) -> bool:
-        """Whether functions hold at the end of a step that was taken with the factors ``before``."""
-        largest = np.abs(self.factors).max(initial=0.0)
-        changed = np.abs(self.factors - before.factors).max(initial=0.0)
-        return bool(self.miss.max(initial=0.0) <= CLOSED * max(1.0, size) and changed <= tolerance * largest)
+        """Whether, at the end of a step, functions are what the step took them for: linear, with factors ``before``."""
+        count, term_row = len(self.rows), self.term_row
+        taken = np.bincount(term_row, before.factors * self.measured, count) - before.right[:, 0]
+        largest, changed, moved = np.zeros((3, count))
+        np.maximum.at(largest, term_row, np.abs(self.factors))
+        np.maximum.at(changed, term_row, np.abs(self.factors - before.factors))
+        np.maximum.at(moved, term_row, np.abs(self.measured))
+        closed = np.abs(self.value - taken) <= CLOSED * np.maximum(max(1.0, size), moved) * largest
+        return bool(closed.all() and (changed <= tolerance * largest).all())
 
 
 class Functions:
@@ -71,9 +78,8 @@ class Functions:
             if isinstance(joint, FunctionGroup):
                 rows = np.arange(layout.group_row[k], layout.group_row[k + 1])
                 rows = rows[[isinstance(row, FunctionRow) for row in joint.rows]]
-                terms = layout.row_start[rows][:, None] + np.arange(
-                    layout.row_start[rows[0] + 1] - layout.row_start[rows[0]]
-                )
+                width = layout.row_start[rows[0] + 1] - layout.row_start[rows[0]]
+                terms = layout.row_start[rows][:, None] + np.arange(width)
                 self.groups.append(Group(joint, rows, terms, layout.term_measure[terms[0]]))
 
     def __bool__(self) -> bool:
@@ -82,7 +88,8 @@ class Functions:
     def expand(self, t: float, work: Work, size: float) -> Expanded:
         """All functions at an evaluated state."""
         rates = self._rates(work)
-        terms, factors, rows, right, miss = [], [], [], [], []
+        found_all: list[tuple[Any, ...]] = []
+        count = 0
         for group in self.groups:
             m = group.measures
             c, c1, c2 = work.measure[m], rates[m], work.measure_bias[m]
@@ -90,17 +97,19 @@ class Functions:
             f = found.factors
             if self.layout.row_holonomic[group.rows[0]]:
                 columns = [f @ c - found.value, f @ c1 - found.first, f @ c2 - found.second]
-                speed = 1.0
+                measured = c
             else:
                 columns = [f @ c1 - found.value, f @ c2 - found.first, 0 * found.value]
-                speed = max(1.0, float(np.abs(c1).max()))
-            terms.append(group.terms.ravel())
-            factors.append(f.ravel())
-            rows.append(group.rows)
-            right.append(np.stack(columns, axis=1))
-            largest = np.abs(f).max(axis=1)
-            miss.append(np.abs(found.value) / np.where(largest > 0, largest, 1.0) / speed)
-        return Expanded(*(np.concatenate(a) for a in (terms, factors, rows, right, miss)))
+                measured = c1
+            n = len(group.rows)
+            term_row = np.repeat(count + np.arange(n), len(m))
+            count += n
+            right = np.stack(columns, axis=1)
+            found_all.append(
+                (group.terms.ravel(), f.ravel(), group.rows, right, term_row, np.tile(measured, n), found.value)
+            )
+        joined: list[Any] = [np.concatenate(a) for a in zip(*found_all, strict=True)]
+        return Expanded(*joined)
 
     def at(self, system: Any, t: float, q: Array, v: Array, angles: Array) -> Expanded:
         """All functions at (t, q, v)."""
@@ -143,13 +152,19 @@ class Functions:
                    for f in (self.layout.measure_i[m], self.layout.measure_j[m])}  # fmt: skip
         speed = max(1.0, float(np.abs(v * system.length_weights).max(initial=0.0)) / size)
         velocity = not self.layout.row_holonomic[rows].all()
+
+        def column(k: int, moves: bool) -> Array:
+            step = zero.copy()
+            step[k] = size / system.length_weights[k]
+            if moves:
+                return along(lambda s: forces(s * step, zero), STEP)[0] / step[k]
+            return along(lambda s: forces(zero, s * step), STEP * speed)[0] / step[k]
+
         for b in touched:
             for k in range(self.layout.body_v[b], self.layout.body_v[b + 1]):
-                step = zero.copy()
-                step[k] = size / system.length_weights[k]
-                stiffness[:, k] = along(lambda s, step=step: forces(s * step, zero), STEP)[0] / step[k]
+                stiffness[:, k] = column(k, True)
                 if velocity:
-                    damping[:, k] = along(lambda s, step=step: forces(zero, s * step), STEP * speed)[0] / step[k]
+                    damping[:, k] = column(k, False)
         return stiffness, damping
 
     def _rates(self, work: Work) -> Array:
