@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Frame, finite
+from flexmbs.bodies.body import GROUND, PLANAR, Frame, finite
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints import measures
 from flexmbs.rotations import axis_vector, triad
@@ -162,3 +162,21 @@ class Joint(ABC):
     def together(self) -> list[Row]:
         """Three rows: the origins coincide."""
         return [Row(((1.0, self.space(k)),), f"translation along global {'xyz'[k]}") for k in range(3)]
+
+
+def check_in_plane(joint: Joint) -> None:
+    """Refuse a planar joint on what may leave the plane: its rows would not hold that."""
+    bodies = [frame.body for frame in (joint.frame_i, joint.frame_j)]
+    for frame in (joint.frame_i, joint.frame_j):
+        if frame.body.kind not in (GROUND, PLANAR):
+            raise ModelError(
+                f"{joint.name}: {frame.body.name!r} is a {type(frame.body).__name__}, which moves in space; a planar "
+                f"joint connects planar bodies and the ground. Use the joint in space, such as fm.Revolute."
+            )
+        if np.abs(frame.axes[:, 2] - (0.0, 0.0, 1.0)).max() > 1e-12:
+            raise ModelError(
+                f"{joint.name}: the axes of {frame} are turned out of the x-y plane; those of a planar joint turn "
+                "about z only."
+            )
+    if all(body.kind == GROUND for body in bodies):
+        raise ModelError(f"{joint.name}: a planar joint needs a planar body.")

@@ -33,15 +33,19 @@ class Graph:
 def graph(layout: Layout, jacobian: Array) -> Graph:
     """Cut the joint graph into a tree; ``jacobian`` holds the flat values of J in some position, for the ranks.
 
+    Coordinates without mass (contacts of cams) hang on the rows that find them, and go first.
     A body hangs on all joints with its parent whose rows are independent as seen from the body alone; whatever is left,
     and joints between more than two bodies, close loops.
     """
     count = layout.n_bodies
     moving = [layout.body_v[b + 1] > layout.body_v[b] for b in range(count)]
     bodies = [_bodies(layout, g) for g in range(len(layout.group_row) - 1)]
+    massless = [b for b in range(count) if moving[b] and layout.mass[b] == 0.0]
     touching: list[list[int]] = [[] for _ in range(count)]
     grounded = []
     for g, pair in enumerate(bodies):
+        if any(b in massless for b in pair):
+            continue
         if len(pair) == 1:
             grounded.append(g)
         elif len(pair) == 2:
@@ -66,7 +70,7 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
             hang(body, -1, [h for h in grounded if bodies[h][0] == body])
     done = 0
     for root in [*visited, *range(count)]:
-        if moving[root] and parent[root] == -2:
+        if moving[root] and parent[root] == -2 and root not in massless:
             hang(root, -1, [h for h in grounded if bodies[h][0] == root])
         while done < len(visited):
             b = visited[done]
@@ -75,6 +79,14 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
                 other = next(c for c in bodies[g] if c != b)
                 if parent[other] == -2 and _independent(layout, jacobian, other, [g]):
                     hang(other, b, [h for h in touching[b] if other in bodies[h]])
+    for b in massless:  # leaves, each with the rows that find its coordinates
+        own = [g for g, pair in enumerate(bodies) if b in pair]
+        width = layout.body_v[b + 1] - layout.body_v[b]
+        finding = [g for g in own if layout.group_row[g + 1] - layout.group_row[g] == width]
+        others = [c for c in bodies[finding[0]] if c != b]
+        parent[b], tree[b] = (others[0] if others else -1), (finding[0],)
+        used.add(finding[0])
+        visited.append(b)
     closing = tuple(g for g in range(len(bodies)) if g not in used and layout.group_row[g + 1] > layout.group_row[g])
     return Graph(tuple(parent), tuple(tree), tuple(reversed(visited)), closing, tuple(bodies), _grounded(layout))
 

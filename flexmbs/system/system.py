@@ -20,6 +20,7 @@ from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
+from flexmbs.joints.cam import Cam
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.functions import FunctionGroup
 from flexmbs.joints.joint import Joint, Measure, Row
@@ -60,6 +61,8 @@ class System:
             (Gravity, Force, UserForce),
             "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
         )
+        contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
+        self.joints, self.bodies = (*self.joints, *contacts), (*self.bodies, *(c.body for c in contacts))
         self._check()
         groups = [joint.rows for joint in self.joints]
         self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)
