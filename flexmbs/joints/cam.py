@@ -14,7 +14,7 @@ from flexmbs.bodies.ground import SPACE as GROUND
 from flexmbs.errors import ModelError
 from flexmbs.joints import measures
 from flexmbs.joints.curves import PlaneCurve
-from flexmbs.joints.functions import Expansion, FunctionGroup, duals, function_rows, parts
+from flexmbs.joints.functions import Expansion, FunctionGroup, directions, duals, function_rows, parts
 from flexmbs.joints.joint import Joint, Measure, Row, check_in_plane
 
 Array = NDArray[np.float64]
@@ -109,9 +109,8 @@ class Cam(Joint, FunctionGroup):
         return self._expand(c, rates, biases, slice(2, 3))
 
     def _expand(self, c: Array, rates: Array, biases: Array, which: slice) -> Expansion:
-        moving = parts(self.misfit(duals(c, rates, biases)), 3)[which]
-        columns = [parts(self.misfit(duals(c, e, 0 * c)), 3)[which, 1] for e in np.eye(len(c))]
-        return Expansion(moving[:, 0], np.stack(columns, axis=1), moving[:, 1], moving[:, 2])
+        value, first, second = parts(self.misfit(duals(c, *directions(rates, biases))), 3, 1 + len(c))
+        return Expansion(value[which], first[which, 1:], first[which, 0], second[which, 0])
 
     def misfit(self, c: Any) -> list[Any]:
         """Sine of the angle between the tangents, and the way from one point to the other along and across them."""

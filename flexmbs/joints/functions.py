@@ -82,19 +82,32 @@ def function_rows(measures: tuple[Measure, ...], labels: tuple[str, ...], veloci
 
 
 def duals(value: Array, rate: Array, acceleration: Array) -> NDArray[np.object_]:
-    """An array of dual numbers."""
+    """An array of dual numbers, with derivatives in several directions (the last axis of the other arrays)."""
     out = np.empty(np.shape(value), dtype=object)
     for k in np.ndindex(out.shape):
-        out[k] = Dual(float(value[k]), float(rate[k]), float(acceleration[k]))
+        out[k] = Dual(float(value[k]), rate[k], acceleration[k])
     return out
 
 
-def parts(result: Any, count: int) -> Array:
-    """Value, first and second derivative (count, 3) of what a function of dual numbers gave."""
+def directions(rates: Array, biases: Array) -> tuple[Array, Array]:
+    """Rates and accelerations (n, 1 + n) of n numbers along the motion, and as each of them changes alone."""
+    n = len(rates)
+    return np.column_stack([rates, np.eye(n)]), np.column_stack([biases, np.zeros((n, n))])
+
+
+def parts(result: Any, count: int, lanes: int) -> tuple[Array, Array, Array]:
+    """Values (count,), first and second derivatives (count, lanes) of what a function of dual numbers gave."""
     flat = np.asarray(result, dtype=object).ravel()
     if len(flat) != count:
         raise ValueError(f"it returned {len(flat)} numbers, not {count}")
-    return np.array([(x.value, x.rate, x.acceleration) if isinstance(x, Dual) else (float(x), 0, 0) for x in flat])
+    first, second = np.zeros((2, count, lanes))
+    value = np.zeros(count)
+    for k, x in enumerate(flat):
+        if isinstance(x, Dual):
+            value[k], first[k], second[k] = x.value, x.rate, x.acceleration
+        else:
+            value[k] = float(x)
+    return value, first, second
 
 
 def along(path: Callable[[float], Array], step: float) -> tuple[Array, Array]:

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import ModelError
 from flexmbs.joints.drives import check_coordinate, check_name
-from flexmbs.joints.functions import FAILS, STEP, Expansion, FunctionGroup, along, duals, function_rows, parts
+from flexmbs.joints.functions import (
+    FAILS,
+    STEP,
+    Expansion,
+    FunctionGroup,
+    along,
+    directions,
+    duals,
+    function_rows,
+    parts,
+)
 from flexmbs.joints.joint import Measure, Row
 from flexmbs.profiles.duals import Dual
 
@@ -26,7 +36,7 @@ class Relation(FunctionGroup):
 
     The coordinates are numbers such as ``hinge.angle`` and ``slider.distance``, in their order. The function is
     differentiated by dual numbers if it is made of NumPy's functions and profiles (``law(angle)``), else by
-    differences, see ``functions``. One Python call for each coordinate, and one more, per evaluation.
+    differences, see ``functions``. An evaluation costs one call of it.
     """
 
     name: str
@@ -75,9 +85,11 @@ class Relation(FunctionGroup):
     def expand(self, t: float, c: Array, rates: Array, biases: Array, size: float) -> Expansion:
         """The function with its derivatives."""
         n = len(c)
+        rate, acceleration = directions(rates, biases)
         try:
-            moving = parts(self._call(duals(c, rates, biases), Dual(t, 1.0, 0.0)), 1)[0]
-            gradient = [parts(self._call(duals(c, e, 0 * c), Dual(t)), 1)[0, 1] for e in np.eye(n)]
+            time = Dual(t, np.eye(1, n + 1)[0], np.zeros(n + 1))
+            value, first, second = parts(self._call(duals(c, rate, acceleration), time), 1, n + 1)
+            out = Expansion(value, first[:, 1:], first[:, 0], second[:, 0])
         except FAILS:
             lengths = np.array([size if not q.is_angle else 1.0 for q in self.coordinates])
 
@@ -86,9 +98,9 @@ class Relation(FunctionGroup):
 
             gradient = [derivative(e, length) for e, length in zip(np.eye(n), lengths, strict=True)]
             speed = max(1.0, float(np.abs(rates / lengths).max()), float(np.abs(biases / lengths).max()) ** 0.5)
-            first, second = along(lambda s: self._number(c + s * rates + 0.5 * s * s * biases, t + s), STEP / speed)
-            moving = np.array([self._number(c, t), first, second])
-        out = Expansion(moving[:1], np.array([gradient], dtype=float), moving[1:2], moving[2:])
+            along_path = along(lambda s: self._number(c + s * rates + 0.5 * s * s * biases, t + s), STEP / speed)
+            moving = np.array([self._number(c, t), *along_path])
+            out = Expansion(moving[:1], np.array([gradient], dtype=float), moving[1:2], moving[2:])
         if not all(np.isfinite(a).all() for a in out):
             raise ModelError(f"{self.name}: its function, or a derivative, is not finite at {c.tolist()}, t = {t:.6g}.")
         return out

@@ -100,10 +100,10 @@ class UserConstraint(FunctionGroup):
 
     def _by_duals(self, t: float, at: Moving) -> tuple[Array, Array]:
         """The functions with derivatives along the motion (3, rows), and their derivatives by twists (rows, twists)."""
-        count, velocity = self.rows_count, self.level == "velocity"
-        total = parts(self._call(*at.dual_path(t)), count)
-        moves = [parts(self._call(Dual(t), at.dual_move(k, velocity)), count)[:, 1] for k in range(at.twists)]
-        return total.T, np.stack(moves, axis=1)
+        count, lanes = self.rows_count, 1 + at.twists
+        time = Dual(t, np.eye(1, lanes)[0], np.zeros(lanes))
+        value, first, second = parts(self._call(time, at.duals(self.level == "velocity")), count, lanes)
+        return np.stack([value, first[:, 0], second[:, 0]]), first[:, 1:]
 
     def _by_differences(self, t: float, at: Moving) -> tuple[Array, Array]:
         """The same by differences, but for derivatives that are given."""
@@ -201,35 +201,28 @@ class Moving:
         states[frame] = changed
         return tuple(states)
 
-    def dual_path(self, t: float) -> tuple[Any, Any]:
-        """Time and frames along the motion."""
-        none = np.zeros((self.count, 3))
-        return Dual(t, 1.0, 0.0), tuple(
-            map(
-                FrameState,
-                duals(self.position, self.velocity, self.acceleration),
-                duals(self.rotation, self.turning, self.bending),
-                duals(self.velocity, self.acceleration, none),
-                duals(self.spin, none, none),
-            )
-        )
+    def duals(self, velocity: bool) -> Any:
+        """The frames along the motion, and as each component of their poses, or of their twists, changes alone."""
+        n = self.count
+        change, none = np.zeros((2, n, 3, 6 * n)), np.zeros((n, 3, 6 * n))
+        for k in range(6 * n):
+            frame, component = divmod(k, 6)
+            change[component // 3, frame, component % 3, k] = 1.0
+        shift, turn = (none, none) if velocity else change
+        faster = change if velocity else (none, none)
+        turned = np.cross(turn[:, :, None, :], self.rotation[:, :, :, None], axis=1)
 
-    def dual_move(self, k: int, velocity: bool) -> Any:
-        """The frames with one component of their poses, or of their twists, changing."""
-        frame, component = divmod(k, 6)
-        straight, turn = np.zeros((2, self.count, 3))
-        (straight if component < 3 else turn)[frame, component % 3] = 1.0
-        still = np.zeros((self.count, 3))
-        shift, spin = (still, still) if velocity else (straight, turn)
-        spun = np.cross(spin[:, :, None], self.rotation, axis=1)
-        more, faster = (straight, turn) if velocity else (still, still)
+        def several(along: Array, each: Array) -> Array:
+            return np.concatenate([along[..., None], each], axis=-1)
+
+        still, spin_still = several(self.acceleration, none), several(0 * self.spin, none)
         return tuple(
             map(
                 FrameState,
-                duals(self.position, shift, still),
-                duals(self.rotation, spun, 0 * spun),
-                duals(self.velocity, more, still),
-                duals(self.spin, faster, still),
+                duals(self.position, several(self.velocity, shift), still),
+                duals(self.rotation, several(self.turning, turned), several(self.bending, 0 * turned)),
+                duals(self.velocity, several(self.acceleration, faster[0]), spin_still),
+                duals(self.spin, several(0 * self.spin, faster[1]), spin_still),
             )
         )
 

@@ -20,11 +20,11 @@ class NotDifferentiableError(TypeError):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Dual:
-    """x(t) with x'(t) and x''(t)."""
+    """x(t) with x'(t) and x''(t); these may be arrays, of derivatives in several directions at once."""
 
     value: float
-    rate: float = 0.0
-    acceleration: float = 0.0
+    rate: Any = 0.0
+    acceleration: Any = 0.0
 
     def chain(self, f: float, f1: float, f2: float) -> Dual:
         """f(x) for f, f', f'' taken at x: f(x)' = f' x', f(x)'' = f'' x'² + f' x''."""
@@ -104,7 +104,7 @@ class Dual:
         return self.value == _lift(other).value
 
     def __hash__(self) -> int:
-        return hash((self.value, self.rate, self.acceleration))
+        return hash(self.value)
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -157,7 +157,7 @@ def _divide(x: Dual, y: Dual) -> Dual:
 
 
 def _power(x: Dual, y: Dual) -> Dual:
-    if y.rate == y.acceleration == 0.0:
+    if np.ndim(y.rate) == 0 and y.rate == y.acceleration == 0.0:
         n, v = y.value, np.float64(x.value)
         # 0⁰ and the like: factors n and n−1 that vanish end the row of derivatives
         f1 = n * v ** (n - 1) if n else 0.0
