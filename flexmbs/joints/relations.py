@@ -102,7 +102,7 @@ class Relation(FunctionGroup):
             moving = np.array([self._number(c, t), *along_path])
             out = Expansion(moving[:1], np.array([gradient], dtype=float), moving[1:2], moving[2:])
         if not all(np.isfinite(a).all() for a in out):
-            raise ModelError(f"{self.name}: its function, or a derivative, is not finite at {c.tolist()}, t = {t:.6g}.")
+            raise ModelError(f"{self.name}: a derivative of its function is not finite at {c.tolist()}, t = {t:.6g}.")
         return out
 
     def _call(self, c: Any, t: Any) -> Any:
@@ -110,7 +110,12 @@ class Relation(FunctionGroup):
             return self.function(*c, t) if self.takes_time else self.function(*c)
 
     def _number(self, c: Array, t: float) -> Array:
-        value = np.asarray(self._call([float(x) for x in c], t), dtype=float)
+        try:
+            value = np.asarray(self._call([float(x) for x in c], t), dtype=float)
+        except ArithmeticError as error:
+            raise ModelError(f"{self.name}: its function fails at {c.tolist()}, t = {t:.6g}: {error}.") from error
         if value.size != 1:
             raise ModelError(f"{self.name}: its function must return one number, not an array of shape {value.shape}.")
+        if not np.isfinite(value).all():
+            raise ModelError(f"{self.name}: its function is not finite at {c.tolist()}, t = {t:.6g}.")
         return value.reshape(())

@@ -95,7 +95,7 @@ class UserConstraint(FunctionGroup):
         value, first, second = total
         out = Expansion(value, at.factors(wrenches), first, second)
         if not all(np.isfinite(a).all() for a in out):
-            raise ModelError(f"{self.name}: its function, or a derivative, is not finite at t = {t:.6g}.")
+            raise ModelError(f"{self.name}: a derivative of its function is not finite at t = {t:.6g}.")
         return out
 
     def _by_duals(self, t: float, at: Moving) -> tuple[Array, Array]:
@@ -127,12 +127,17 @@ class UserConstraint(FunctionGroup):
             return self.function(t, states)
 
     def _numbers(self, t: float, states: tuple[FrameState, ...]) -> Array:
-        given = np.asarray(self._call(t, states), dtype=float)
+        try:
+            given = np.asarray(self._call(t, states), dtype=float)
+        except ArithmeticError as error:
+            raise ModelError(f"{self.name}: its function fails at t = {t:.6g}: {error}.") from error
         if given.size != self.rows_count:
             raise ModelError(
                 f"{self.name}: its function must return {self.rows_count} number(s), not an array of shape "
                 f"{given.shape}; rows= says how many."
             )
+        if not np.isfinite(given).all():
+            raise ModelError(f"{self.name}: its function is not finite at t = {t:.6g}.")
         return given.reshape(self.rows_count)
 
     def _given(self, t: float, states: tuple[FrameState, ...]) -> Array:

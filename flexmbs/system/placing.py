@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.bodies.ground import Ground
+from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.errors import ModelError
 from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.drives import Drive
@@ -133,7 +133,7 @@ def _size(system: Any, poses: list[tuple[Array, Array]]) -> float:
     """Length scale of the mechanism."""
     points, arms = [np.zeros(3)], [0.0]
     for frame in system.frames.frames:
-        if isinstance(frame.body, ContactParameters):  # no lengths
+        if frame.body is SPACE or isinstance(frame.body, ContactParameters):  # no part, and no lengths
             continue
         position, rotation = poses[system.body_number(frame.body)]
         points.append(position + rotation @ frame.position)

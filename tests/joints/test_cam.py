@@ -92,24 +92,6 @@ def circles(kind, integrator=None, **body):
     return fm.System([ground, one, two], [pivot, joint], [fm.Gravity((0, -G, 0))]), joint, two
 
 
-@pytest.mark.parametrize("integrator", [fm.GeneralizedAlpha(), fm.TangentSpaceODE()], ids=["alpha", "tangent"])
-def test_two_circles_are_a_rod_between_their_centres(integrator):
-    ends = []
-    for kind in ("rod", "cam"):
-        system, joint, two = circles(kind)
-        if kind == "cam":
-            assert system.mobility == 3
-            rod_q = ends[0][3]
-            assert_allclose(system.initial.q[:6], rod_q, atol=0.5)
-        result = fm.forward_dynamics(system, 0.6, step=0.005, output_step=0.1, integrator=integrator)
-        assert result.outcome == "finished"
-        ends.append(
-            (result.position(two), result.reaction(joint)[1:, :2], result.constraint_error.max(), system.initial.q)
-        )
-    # both are closed by least moves, the cam's with its own coordinates: started from the same position they agree
-    assert ends[1][2] < 1e-9
-
-
 def same_start(kind):
     """Both mechanisms in one position, with the same velocities."""
     rod, _, _ = circles("rod")
@@ -129,10 +111,24 @@ def same_start(kind):
     return system, joint, two, fm.State(0.0, q, v, work.measure)
 
 
-def test_contact_of_circles_moves_and_pushes_like_the_rod_in_every_formulation():
+@pytest.mark.parametrize("integrator", [fm.GeneralizedAlpha(), fm.TangentSpaceODE()], ids=["alpha", "tangent"])
+def test_two_circles_move_like_a_rod_between_their_centres(integrator):
     found = []
     for kind in ("rod", "cam"):
         system, joint, two, state = same_start(kind)
+        result = fm.forward_dynamics(system, 0.3, 0.005, output_step=0.1, integrator=integrator, start=state)
+        assert result.outcome == "finished"
+        assert result.constraint_error.max() < 1e-10
+        found.append((result.position(two.at(0.3, 0.2)), result.reaction(joint)[1:, :2]))
+    assert_allclose(found[1][0], found[0][0], atol=1e-6)
+    assert_allclose(found[1][1], found[0][1], atol=1e-5)
+    assert np.ptp(found[0][0], axis=0).max() > 0.15
+
+
+def test_contact_of_circles_moves_and_pushes_like_the_rod_in_every_formulation():
+    found = []
+    for kind in ("rod", "cam"):
+        system, joint, _, state = same_start(kind)
         work = system.evaluate(0.0, state.q, state.v)
         assert np.abs(work.phi).max() < 1e-12
         assert np.abs(work.phi_rate).max() < 1e-12
@@ -202,14 +198,6 @@ def test_bad_cams_are_refused():
         fm.planar.Curve(lambda s: (s, s), closed=False, over=(1.0, 0.0))
     with pytest.raises(fm.ModelError, match="samples"):
         fm.planar.Curve(lambda s: (s, s), closed=False, samples=3)
-    with pytest.raises(fm.ModelError, match="refers to space: add fm.Ground"):
-        other = fm.PlanarBody("other", 1.0, 1.0)
+    other = fm.PlanarBody("other", 1.0, 1.0)
+    with pytest.raises(fm.ModelError, match="refers to space: add"):
         fm.System([body, other], [fm.planar.Cam("pair", other.at(0, 0), body.at(0, 0), circle, circle)])
-    with pytest.raises(fm.ModelError, match="cannot be closed: pair"):  # too small to reach
-        cam = fm.PlanarBody("cam", 1.0, 1.0)
-        joints = [
-            fm.planar.Revolute("a", ground.at(0, 0), cam.at(0, 0)),
-            fm.planar.Revolute("b", ground.at(1, 0), body.at(0, 0)),
-            fm.planar.Cam("pair", cam.at(0, 0), body.at(0, 0), circle, circle),
-        ]
-        _ = fm.System([ground, cam, body], joints).initial
