@@ -13,8 +13,9 @@ from flexmbs.bodies.body import POINT, Body, vector
 from flexmbs.bodies.ground import SPACE as GROUND
 from flexmbs.errors import ModelError
 from flexmbs.joints import measures
+from flexmbs.joints.cam_kernel import misfit
 from flexmbs.joints.curves import PlaneCurve
-from flexmbs.joints.functions import Expansion, FunctionGroup, directions, duals, function_rows, parts
+from flexmbs.joints.functions import Expansion, FunctionGroup, directions, function_rows
 from flexmbs.joints.joint import Joint, Measure, Row, check_in_plane
 
 Array = NDArray[np.float64]
@@ -49,7 +50,7 @@ class Cam(Joint, FunctionGroup):
     something else (a spring, a groove) must hold them together. Where on each curve the contact is, are two coordinates
     without mass, which ``System`` adds: ``parameter_i`` and ``parameter_j``. With the points p and tangents t of both
     curves in the first frame, and n across t_i, they follow from t_i × t_j = 0 and (p_j - p_i) · t_i = 0; the cam's own
-    row is (p_j - p_i) · n = 0.
+    row is (p_j - p_i) · n = 0 (tangents and n of unit length).
 
     Parameters
     ----------
@@ -109,22 +110,11 @@ class Cam(Joint, FunctionGroup):
         return self._expand(c, rates, biases, slice(2, 3))
 
     def _expand(self, c: Array, rates: Array, biases: Array, which: slice) -> Expansion:
-        value, first, second = parts(self.misfit(duals(c, *directions(rates, biases))), 3, 1 + len(c))
-        return Expansion(value[which], first[which, 1:], first[which, 0], second[which, 0])
-
-    def misfit(self, c: Any) -> list[Any]:
-        """Sine of the angle between the tangents, and the way from one point to the other along and across them."""
-        x, y, cosine, sine, s_i, s_j = c
-        (p_x, p_y), (t_x, t_y) = self.curve_i.at(s_i)
-        (u_x, u_y), (w_x, w_y) = self.curve_j.at(s_j)
-        e_x, e_y = x + cosine * u_x - sine * u_y - p_x, y + sine * u_x + cosine * u_y - p_y
-        r_x, r_y = cosine * w_x - sine * w_y, sine * w_x + cosine * w_y
-        size, other = np.sqrt(t_x * t_x + t_y * t_y), np.sqrt(r_x * r_x + r_y * r_y)
-        return [
-            (t_x * r_y - t_y * r_x) / (size * other),
-            (e_x * t_x + e_y * t_y) / size,
-            (e_y * t_x - e_x * t_y) / size,
-        ]
+        out = np.zeros((3, 3, 1 + len(c)))
+        curve_i, curve_j = self.curve_i.derivatives(float(c[4])), self.curve_j.derivatives(float(c[5]))
+        misfit(c, *directions(rates, biases), curve_i, curve_j, out)
+        value, first, second = out[which, 0, 0], out[which, 1], out[which, 2]
+        return Expansion(value, first[:, 1:], first[:, 0], second[:, 0])
 
     def search(self, position: Array, rotation: Array) -> Array:
         """Parameters at which the curves are nearest to a tangent contact, for the second frame's pose in the first."""

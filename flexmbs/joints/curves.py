@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import finite, numbers, positive, vector
 from flexmbs.errors import ModelError
-from flexmbs.profiles.duals import Dual
 
 Array = NDArray[np.float64]
 
@@ -38,16 +37,6 @@ class PlaneCurve(ABC):
         """The points at s, (..., 2), for drawing."""
         given = np.asarray(s, dtype=float)
         return np.array([self.derivatives(float(x))[0] for x in given.ravel()]).reshape(*given.shape, 2)
-
-    def at(self, s: Any) -> tuple[list[Any], list[Any]]:
-        """Point and tangent c' at s, which may be a dual number."""
-        if not isinstance(s, Dual):
-            found = self.derivatives(float(s))
-            return list(found[0]), list(found[1])
-        found = self.derivatives(s.value)
-        return [s.chain(*map(float, found[:3, k])) for k in (0, 1)], [
-            s.chain(*map(float, found[1:, k])) for k in (0, 1)
-        ]
 
 
 @dataclass(frozen=True)
