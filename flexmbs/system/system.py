@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Body, Frame, vector
+from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, vector
 from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
@@ -30,7 +30,7 @@ from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
 from flexmbs.system.functions import Functions
-from flexmbs.system.graph import Graph, graph
+from flexmbs.system.graph import SINGULAR, Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
@@ -227,7 +227,20 @@ class System:
     def graph(self) -> Graph:
         """Spanning tree and closing joints."""
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
-        return graph(self.layout, work.jacobian)
+        return graph(self.layout, work.jacobian, self._singular(work))
+
+    def _singular(self, work: Work) -> dict[int, Array]:
+        """Mass matrices of bodies that have no mass in some direction, as a planar body without inertia."""
+        out = {}
+        for b, body in enumerate(self.bodies):
+            m, c, inertia = body.mass_parameters
+            about_centre = np.diag(inertia) - m * (c @ c - c * c)
+            moments = about_centre[2:] if body.kind == PLANAR else about_centre
+            if body.kind in (PLANAR, RIGID) and moments.min() <= SINGULAR * max(np.trace(inertia), m):
+                block, n = np.zeros((body.n_v, body.n_v)), body.n_v
+                body_inertia(self.layout, b, np.zeros(self.n_v), work, block, np.zeros(n))
+                out[b] = block
+        return out
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:

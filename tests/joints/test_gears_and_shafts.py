@@ -143,9 +143,10 @@ def test_rack_and_pinion_on_a_moving_carriage(radius):
     assert_allclose(result.reaction(mesh), 0.6, atol=1e-9)  # the teeth accelerate the rack with the carriage
 
 
-def test_tip_of_an_arm_driven_along_a_path():
+@pytest.mark.parametrize("inertia", [0.02, 0.0])
+def test_tip_of_an_arm_driven_along_a_path(inertia):
     """Two links with mass centres at elbow and tip: angles by the law of cosines, tip forces by Lagrange."""
-    ground, l1, l2, m1, m2, inertia, g = fm.Ground(), 0.5, 0.4, 1.2, 0.8, 0.02, 9.81
+    ground, l1, l2, m1, m2, g = fm.Ground(), 0.5, 0.4, 1.2, 0.8, 9.81
     upper = fm.PlanarBody("upper", m1, inertia, center=(l1, 0), angle=0.2)
     lower = fm.PlanarBody("lower", m2, inertia, center=(l2, 0))
     shoulder = fm.planar.Revolute("shoulder", ground.at(0, 0), upper.at(0, 0), start=0.1)

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
+from flexmbs.joints.joint import Joint
 from flexmbs.rotations import exp
 from flexmbs.system.linear import linearised
 from flexmbs.system.saddle import accelerations as along_the_graph
@@ -423,3 +424,32 @@ def test_accelerations_keep_the_constraints(moving: tuple[Mechanism, Any]) -> No
     size = max(1.0, np.abs(rate).max())
     assert_allclose(ahead.phi_rate, behind.phi_rate, atol=2 * h * 1e-5 * size)
     assert_allclose(ahead.phi, behind.phi, atol=2 * h * 1e-5 * size)
+
+
+def test_every_joint_is_among_them() -> None:
+    """Joints of both kinds, and what is not a joint: relations, couplings, drives and user functions."""
+    found: set[Any] = set()
+    for seed, planar in [(seed, planar) for seed in SEEDS for planar in (False, True)]:
+        blueprint = Blueprint(seed, planar)
+        found |= {spec[0] for spec in blueprint.joints} | {type(j) for j in blueprint.build().joints}
+    spatial = {getattr(fm, n) for n in fm.__all__ if isinstance(getattr(fm, n), type)}
+    flat = {getattr(fm.planar, n) for n in fm.planar.__all__}
+    made = {kind for kind in spatial | flat if issubclass(kind, Joint)}
+    assert made - found == set()
+    assert {fm.Drive, fm.Coupling, fm.Relation, user_distance, user_slip} <= found
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("planar", [False, True])
+def test_generalized_alpha_is_of_second_order(seed: int, planar: bool) -> None:
+    """Against the motion on the constraint manifold: half the step, a quarter of the error."""
+    blueprint = Blueprint(seed, planar)
+    blueprint.joints.pop()  # the one that is there twice
+    system = blueprint.build().system
+    exact = fm.forward_dynamics(system, 0.02, 0.02, integrator=fm.TangentSpaceODE())
+    errors = []
+    for step in (1e-3, 5e-4):
+        result = fm.forward_dynamics(system, 0.02, step, output_step=0.02)
+        assert result.outcome == "finished"
+        errors.append(np.abs(result.q[-1] - exact.q[-1]).max())
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.15)
