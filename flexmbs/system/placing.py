@@ -170,7 +170,13 @@ def _close(system: Any, q: Array, size: float) -> Array:
         )
         error = np.inf
         for _ in range(60):
-            work = system.evaluate(0.0, trial, np.zeros(system.n_v))
+            try:
+                work = system.evaluate(0.0, trial, np.zeros(system.n_v))
+            except ModelError:  # of a Python function, which may be defined elsewhere
+                if attempt == 0:
+                    raise
+                error = np.inf
+                break
             if attempt == 0:
                 _refuse_undefined(system, work)
             phi = _wrapped(system, work.phi)

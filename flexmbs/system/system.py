@@ -62,7 +62,8 @@ class System:
             "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
         )
         contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
-        self.joints, self.bodies = (*self.joints, *contacts), (*self.bodies, *(c.body for c in contacts))
+        self.joints += tuple(c for c in contacts if c not in self.joints)  # there already if taken from a system
+        self.bodies += tuple(c.body for c in contacts if c.body not in self.bodies)
         self._check()
         groups = [joint.rows for joint in self.joints]
         self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)

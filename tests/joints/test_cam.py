@@ -158,6 +158,16 @@ def test_statics_and_modes_of_a_disc_in_a_bowl():
     assert_allclose(fm.modes(system).frequencies, np.sqrt(G / 0.4) / (2 * np.pi), rtol=1e-8)
 
 
+def test_a_system_made_of_the_parts_of_another_has_the_same_contact():
+    system, _, _, pair, _ = driven(fm.planar.Circle(0.03, (0.01, 0.0)), fm.planar.Line(), parameters=(np.pi / 2, 0.0))
+    again = fm.System(system.bodies, system.joints, system.forces)
+    assert (again.n_v, len(again.rows)) == (system.n_v, len(system.rows))
+    assert_allclose(again.initial.q, system.initial.q)
+    free = fm.System(system.bodies, [j for j in system.joints if j.name != "drive"], system.forces)
+    model = fm.linearise(free, inputs=[pair.parameter_i], outputs=[pair.parameter_j], about=fm.statics(free))
+    assert model.A.shape == (2, 2)
+
+
 def test_points_of_a_curve_and_a_function_give_the_same_curve():
     s = np.linspace(0, 2 * np.pi, 301)
     ellipse = fm.planar.Curve(lambda x: (0.3 * np.cos(x), 0.2 * np.sin(x)))
