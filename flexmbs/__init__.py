@@ -46,8 +46,10 @@ from flexmbs.formulations import (
 )
 from flexmbs.integrators import Baumgarte, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
-from flexmbs.joints.drives import Coupling, Drive, gear
+from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
+from flexmbs.joints.relations import Relation
 from flexmbs.joints.spatial import (
+    ConstantVelocity,
     Cylindrical,
     Distance,
     Fixed,
@@ -62,6 +64,7 @@ from flexmbs.joints.spatial import (
     Spherical,
     Universal,
 )
+from flexmbs.joints.user import UserConstraint
 from flexmbs.linalg import available_solvers, factorize
 from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh
@@ -119,6 +122,7 @@ __all__ = [
     "Centrifugal",
     "Chord",
     "ConstantSpeed",
+    "ConstantVelocity",
     "Coupling",
     "CraigBampton",
     "Cylindrical",
@@ -137,6 +141,7 @@ __all__ = [
     "FreeInterface",
     "FullOrder",
     "Gauss",
+    "Gear",
     "GeneralizedAlpha",
     "GibbsAppell",
     "Gravity",
@@ -179,9 +184,11 @@ __all__ = [
     "Projected",
     "Projection",
     "ProjectionError",
+    "RackAndPinion",
     "Ramp",
     "Rayleigh",
     "ReducedPart",
+    "Relation",
     "Result",
     "Revolute",
     "RigidBody",
@@ -212,10 +219,12 @@ __all__ = [
     "Traction",
     "UdwadiaKalaba",
     "Universal",
+    "UserConstraint",
     "UserForce",
     "accelerations",
     "available_solvers",
     "averaging_rows",
+    "component",
     "factorize",
     "forward_dynamics",
     "full_order_projection",

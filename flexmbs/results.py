@@ -13,7 +13,7 @@ from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints.drives import Coupling, Drive
-from flexmbs.joints.joint import Measure
+from flexmbs.joints.joint import Joint, Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import from_matrix, to_euler, to_matrix
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
@@ -183,8 +183,8 @@ class Result:
         """What a joint exerts ON its second frame's body, at that frame, in global axes.
 
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
-        force or torque along its coordinate. For the Ground: the total of all joints and forces on the foundation, with
-        the moment about the origin.
+        force or torque along its coordinate; for a relation or user constraint the multiplier, (time, rows) of several.
+        For the Ground: the total of all joints and forces on the foundation, with the moment about the origin.
         """
         if not self.forces_known:
             raise ModelError("kinematics computes no forces: ask inverse_dynamics, which takes the same arguments.")
@@ -193,7 +193,9 @@ class Result:
         rows = self.system.joint_rows(of)
         if isinstance(of, Drive | Coupling):
             return self.multipliers[:, rows.start]
-        wrenches = row_wrenches(self.system, self.t, self.q, self.v, rows)
+        if not isinstance(of, Joint):
+            return self.multipliers[:, rows.start] if rows.stop == rows.start + 1 else self.multipliers[:, rows]
+        wrenches = row_wrenches(self.system, self.t, self.q, self.v, self.angles, rows)
         total = np.einsum("tr,trk->tk", self.multipliers[:, rows], wrenches[:, :, 1])
         planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
         return total[:, [0, 1, 5]] if planar else total

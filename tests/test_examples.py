@@ -119,6 +119,29 @@ def test_swinging_brick() -> None:
     )
 
 
+def test_cam_follower() -> None:
+    """Lift and contact force are those of the closed form; at the speed it gives, the follower is about to lift off."""
+    names = run("cam_follower")
+    assert names["lift_error"] < 1e-10
+    assert names["force_error"] < 1e-4
+    assert abs(names["force"].min()) < 1e-2
+    assert names["force"].max() > 150.0
+    # what the motor gives in one turn the follower and its spring give back
+    work = np.trapezoid(names["torque"], names["angle"])
+    assert abs(work) < 1e-6 * np.trapezoid(np.abs(names["torque"]), names["angle"])
+
+
+def test_gear_train() -> None:
+    """Willis' ratio, the torque of statics at steady speed, and two planets that only share the load."""
+    names = run("gear_train")
+    assert len(names["hoist"].redundant) == 2
+    assert names["speeds"]["carrier"] == pytest.approx(60.0 * 18 / 66, rel=1e-9)
+    assert names["speeds"]["planet 0"] == pytest.approx(60.0 * 18 / 66 * (1 - 48 / 15), rel=1e-9)
+    assert names["torque"][-1] == pytest.approx(names["holding"], rel=1e-8)
+    energy = names["motion"].energy
+    assert abs(energy.drift[-1]) < 1e-4 * energy.total[-1]
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_each_begins_with_its_mathematics(path: Path) -> None:
     text = path.read_text()

@@ -27,3 +27,7 @@ class Ground(Body):
     def initial(self) -> tuple[Array | None, Array | None, Array | None, Array | None]:
         """At the origin, at rest."""
         return np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3)
+
+
+SPACE = Ground("space")
+"""The ground of whichever system: what is measured in space refers to it without holding the system's own Ground."""

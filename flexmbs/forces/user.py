@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Frame
+from flexmbs.bodies.frame_state import FrameState as FrameState
 from flexmbs.errors import ModelError
 from flexmbs.forces.force import frame, named
 
 Array = NDArray[np.float64]
-
-
-class FrameState(NamedTuple):
-    """Pose and twist of a frame, in global axes."""
-
-    position: Array  # (3,)
-    rotation: Array  # (3, 3) axes as columns
-    velocity: Array  # (3,)
-    angular_velocity: Array  # (3,)
 
 
 @dataclass(frozen=True, eq=False)

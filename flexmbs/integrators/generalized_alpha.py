@@ -134,10 +134,12 @@ class _Run:
         self.tolerance = (method.tolerance, 1e-15 * system.walked[1])
         self.prescribed = np.zeros((len(system.profiles), 3))
         self.counts = np.zeros(2, dtype=np.int64)
+        if system.functions:  # the factors of functions are its own
+            self.layout = self.layout._replace(term_factor=self.layout.term_factor.copy())
 
     def advance(self, t: float, h: float, n: int) -> tuple[int, int]:
         """n steps from t; how many were done, and what stopped them (0 for nothing)."""
-        users = len(self.system.user_forces) > 0
+        users = len(self.system.user_forces) > 0 or bool(self.system.functions)
         if not self.table.callbacks and not users:
             return self._steps(t, h, n)
         for k in range(n):  # Python functions of time end the compiled loop
@@ -148,18 +150,27 @@ class _Run:
         return n, 0
 
     def _user_step(self, t: float, h: float) -> int:
-        """A step in which Python forces are linearised about the prediction, and again until they are what they say."""
-        forces, state = self.system.user_forces, self.state
+        """A step in which Python functions are linearised about the prediction, again until they are what they say."""
+        forces, functions, state = self.system.user_forces, self.system.functions, self.state
+        tolerance = self.method.tolerance
         saved = [a.copy() for a in state]
         q, v, a = saved[0], saved[1], saved[3]
         x, v = h * v + 0.5 * h * h * a, v + h * a
+        rows = functions.at(self.system, t + h, self.system.retract(q, x), v, saved[-1]) if functions else None
         for _ in range(RELINEARISATIONS):
-            forces.linearise(t + h, q, x, v, self.system.walked[1], self.stages.forces)
+            if len(forces):
+                forces.linearise(t + h, q, x, v, self.system.walked[1], self.stages.forces)
+            if rows is not None:
+                rows.write(self.layout, self.table, self.params)
             _, problem = self._steps(t, h, 1)
             if problem:
                 return problem
             x, v = self.work.increment.copy(), state.v.copy()
-            if forces.missing(t + h, state.q, v, x, self.stages.forces) <= self.method.tolerance:
+            settled = not len(forces) or forces.missing(t + h, state.q, v, x, self.stages.forces) <= tolerance
+            if rows is not None:
+                before, rows = rows, functions.at(self.system, t + h, state.q, v, saved[-1])
+                settled = settled and rows.settled(before, tolerance, self.system.walked[1])
+            if settled:
                 return 0
             for array, old in zip(state, saved, strict=True):
                 array[:] = old

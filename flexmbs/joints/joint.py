@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Frame, finite
+from flexmbs.bodies.body import GROUND, PLANAR, Frame, finite
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints import measures
 from flexmbs.rotations import axis_vector, triad
@@ -28,11 +28,18 @@ class Measure:
     b: Array
     a2: Array
     name: str = ""
+    joint: Any = field(default=None, repr=False)
+    """The joint whose coordinate it is, if any."""
 
     @property
     def is_rate(self) -> bool:
         """Whether its value is a velocity."""
         return self.kind >= measures.RATES
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether its value is an angle (or a cosine or sine of one), and not a length."""
+        return self.kind in (measures.DOT, measures.ANGLE, measures.SINE)
 
     @property
     def axes(self) -> Array:
@@ -123,7 +130,7 @@ class Joint(ABC):
 
     def along(self, a: Array, name: str = "") -> Measure:
         """The component of that vector along a direction of the first frame."""
-        return Measure(measures.AXIS, self.frame_i, self.frame_j, a, a, a, name)
+        return Measure(measures.AXIS, self.frame_i, self.frame_j, a, a, a, name, self)
 
     def passing(self, a: Array) -> Measure:
         """The velocity of the second body, where it meets the first frame's origin, along a direction of that frame."""
@@ -144,13 +151,32 @@ class Joint(ABC):
     def apart(self) -> Measure:
         """The distance between the origins."""
         z = np.array([0.0, 0.0, 1.0])
-        return Measure(measures.DISTANCE, self.frame_i, self.frame_j, z, z, z, f"{self.name}.distance")
+        return Measure(measures.DISTANCE, self.frame_i, self.frame_j, z, z, z, f"{self.name}.distance", self)
 
     def turned(self, axis: Any) -> Measure:
         """The angle of the second frame against the first about an axis they share."""
         t = triad(axis)
-        return Measure(measures.ANGLE, self.frame_i, self.frame_j, t[:, 0], t[:, 0], t[:, 1], f"{self.name}.angle")
+        name = f"{self.name}.angle"
+        return Measure(measures.ANGLE, self.frame_i, self.frame_j, t[:, 0], t[:, 0], t[:, 1], name, self)
 
     def together(self) -> list[Row]:
         """Three rows: the origins coincide."""
         return [Row(((1.0, self.space(k)),), f"translation along global {'xyz'[k]}") for k in range(3)]
+
+
+def check_in_plane(joint: Joint) -> None:
+    """Refuse a planar joint on what may leave the plane: its rows would not hold that."""
+    bodies = [frame.body for frame in (joint.frame_i, joint.frame_j)]
+    for frame in (joint.frame_i, joint.frame_j):
+        if frame.body.kind not in (GROUND, PLANAR):
+            raise ModelError(
+                f"{joint.name}: {frame.body.name!r} is a {type(frame.body).__name__}, which moves in space; a planar "
+                f"joint connects planar bodies and the ground. Use the joint in space, such as fm.Revolute."
+            )
+        if np.abs(frame.axes[:, 2] - (0.0, 0.0, 1.0)).max() > 1e-12:
+            raise ModelError(
+                f"{joint.name}: the axes of {frame} are turned out of the x-y plane; those of a planar joint turn "
+                "about z only."
+            )
+    if all(body.kind == GROUND for body in bodies):
+        raise ModelError(f"{joint.name}: a planar joint needs a planar body.")

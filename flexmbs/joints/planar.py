@@ -9,13 +9,26 @@ import numpy as np
 
 from flexmbs.bodies.body import positive
 from flexmbs.errors import ModelError
-from flexmbs.joints.joint import Joint, Measure, Row
+from flexmbs.joints.cam import Cam as Cam
+from flexmbs.joints.curves import Circle as Circle
+from flexmbs.joints.curves import Curve as Curve
+from flexmbs.joints.curves import Line as Line
+from flexmbs.joints.drives import Gear as Gear
+from flexmbs.joints.joint import Joint, Measure, Row, check_in_plane
 from flexmbs.joints.spatial import Distance as Distance
 from flexmbs.rotations import axis_vector
 
 
+class _Planar(Joint):
+    """A joint of planar bodies."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_in_plane(self)
+
+
 @dataclass(frozen=True, eq=False)
-class Revolute(Joint):
+class Revolute(_Planar):
     """A hinge: the two origins coincide."""
 
     start: float | None = None
@@ -32,7 +45,7 @@ class Revolute(Joint):
         return self.turned("z")
 
 
-class _InPlane(Joint):
+class _InPlane(_Planar):
     """A joint whose axis lies in the plane; two numbers are enough for it."""
 
     def _check_axis(self, axis: Any, what: str) -> None:
@@ -133,4 +146,16 @@ def _vector(axis: Any) -> Any:
     return axis_vector(axis)
 
 
-__all__ = ["Distance", "KnifeEdge", "PointOnLine", "Prismatic", "Revolute", "Rolling"]
+__all__ = [
+    "Cam",
+    "Circle",
+    "Curve",
+    "Distance",
+    "Gear",
+    "KnifeEdge",
+    "Line",
+    "PointOnLine",
+    "Prismatic",
+    "Revolute",
+    "Rolling",
+]

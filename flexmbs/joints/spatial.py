@@ -154,6 +154,24 @@ class Universal(Joint):
 
 
 @dataclass(frozen=True, eq=False)
+class ConstantVelocity(Joint):
+    """A homokinetic joint (Rzeppa, double Cardan): shafts along ``axis`` of each frame meet in a point and turn alike.
+
+    The shafts may bend against each other in any direction, at any angle below a half turn; the rotation of one against
+    the other is always about a line across both bisectors, never about the shafts. Free: bending in two directions.
+    """
+
+    axis: Any = "z"
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Three translations, one rotation: a₁·b₂ = a₂·b₁ for the directions a, b across the shafts."""
+        t = triad(self.axis)
+        twist = ((1.0, self.cosine(t[:, 0], t[:, 1])), (-1.0, self.cosine(t[:, 1], t[:, 0])))
+        return (*self.together(), Row(twist, "rotation of one shaft ahead of the other"))
+
+
+@dataclass(frozen=True, eq=False)
 class PlaneJoint(_AxisJoint):
     """A plane of the second body slides on one of the first; ``axis`` is their common normal."""
 

@@ -1,7 +1,8 @@
 """Second-order dual numbers: a function of time computed with them knows its first and second derivatives.
 
 They pass through arithmetic, comparisons and NumPy's functions (np.sin and the like), which hand them over by
-`__array_ufunc__`. Functions of `math` ask for a float, which would lose the derivatives: refused.
+`__array_ufunc__`; in an array of objects, NumPy calls methods of the same names. Functions of `math` ask for a float,
+which would lose the derivatives: refused.
 """
 
 from __future__ import annotations
@@ -19,20 +20,23 @@ class NotDifferentiableError(TypeError):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Dual:
-    """x(t) with x'(t) and x''(t)."""
+    """x(t) with x'(t) and x''(t); these may be arrays, of derivatives in several directions at once."""
 
     value: float
-    rate: float = 0.0
-    acceleration: float = 0.0
+    rate: Any = 0.0
+    acceleration: Any = 0.0
 
     def chain(self, f: float, f1: float, f2: float) -> Dual:
         """f(x) for f, f', f'' taken at x: f(x)' = f' x', f(x)'' = f'' x'² + f' x''."""
         return Dual(f, f1 * self.rate, f2 * self.rate**2 + f1 * self.acceleration)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+        if method != "__call__" or kwargs:
             raise NotDifferentiableError(f"np.{ufunc.__name__} on arrays")
         name = ufunc.__name__
+        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):  # element by element
+            boxed = [np.asarray(x, dtype=object) if isinstance(x, np.ndarray) else _boxed(x) for x in inputs]
+            return np.frompyfunc(ufunc, len(boxed), 1)(*boxed)
         if name in BINARY:
             return BINARY[name](*(_lift(x) for x in inputs))
         if name in COMPARISONS:
@@ -100,7 +104,7 @@ class Dual:
         return self.value == _lift(other).value
 
     def __hash__(self) -> int:
-        return hash((self.value, self.rate, self.acceleration))
+        return hash(self.value)
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -116,6 +120,13 @@ def derivatives(function: Callable[[Any], Any], t: float) -> tuple[float, float,
     except NotDifferentiableError:
         raise TypeError(f"it returned {result!r}") from None
     return float(x.value), float(x.rate), float(x.acceleration)
+
+
+def _boxed(x: Any) -> Any:
+    """x as an array without dimensions, which NumPy does not hand back to it."""
+    out = np.empty((), dtype=object)
+    out[()] = x
+    return out
 
 
 def _lift(x: Any) -> Dual:
@@ -146,7 +157,7 @@ def _divide(x: Dual, y: Dual) -> Dual:
 
 
 def _power(x: Dual, y: Dual) -> Dual:
-    if y.rate == y.acceleration == 0.0:
+    if np.ndim(y.rate) == 0 and y.rate == y.acceleration == 0.0:
         n, v = y.value, np.float64(x.value)
         # 0⁰ and the like: factors n and n−1 that vanish end the row of derivatives
         f1 = n * v ** (n - 1) if n else 0.0
@@ -217,3 +228,16 @@ UNARY: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
     "rad2deg": lambda x: (np.rad2deg(x), np.rad2deg(1.0), 0.0),
     "degrees": lambda x: (np.rad2deg(x), np.rad2deg(1.0), 0.0),
 }
+
+
+def _method(name: str) -> Callable[[Dual], Dual]:
+    function = UNARY[name]
+
+    def method(self: Dual) -> Dual:
+        return self.chain(*(float(d) for d in function(np.float64(self.value))))
+
+    return method
+
+
+for _name in UNARY:
+    setattr(Dual, _name, _method(_name))

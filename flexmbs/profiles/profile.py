@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import FlexmbsError
+from flexmbs.profiles.duals import Dual
 from flexmbs.profiles.table import POLYNOMIAL, ProfileTable, Term, evaluate_all
 
 
@@ -53,6 +54,10 @@ class Profile(ABC):
     def acceleration(self, t: ArrayLike) -> Any:
         """The second derivative at time t."""
         return self.at(t)[2]
+
+    def __call__(self, x: Any) -> Any:
+        """The value at x, which may be a dual number: so that a profile is also a law of a coordinate, as of a cam."""
+        return x.chain(*self.at(x.value)) if isinstance(x, Dual) else self.value(x)
 
     def at(self, t: ArrayLike) -> tuple[Any, Any, Any]:
         """Value, rate and acceleration at time t: numbers for one time, arrays otherwise."""

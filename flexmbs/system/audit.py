@@ -47,13 +47,14 @@ def audit(system: Any, t: Array, q: Array, v: Array, angles: Array, multipliers:
         np.zeros((n, len(system.rows))),
     )
     angles, q, v, multipliers = (np.ascontiguousarray(a, dtype=float) for a in (angles, q, v, multipliers))
-    if not users:
+    if not users and not system.functions:
         work = work_arrays(system.layout)
         _audit(system.layout, prescribed(system, t), angles, q, v, multipliers, single, work, *out)
         return out
     for i in range(n):  # Python functions are called at every instant
         work = system.evaluate(t[i], q[i], v[i], angles[i])
-        _read(system.layout, i, v[i], multipliers[i], single, work, *out)
+        layout = system.layout_at(t[i], q[i], v[i], angles[i])
+        _read(layout, i, v[i], multipliers[i], single, work, *out)
         _add_users(system, i, t[i], work, len(table), len(single), out)
     return out
 
@@ -127,7 +128,7 @@ def _add_users(system: Any, i: int, t: float, work: Work, first: int, single: in
                 work.frame_position[f].copy(),
                 work.frame_rotation[f].copy(),
                 work.frame_velocity[f].copy(),
-                work.spin[layout.frame_body[f]].copy(),
+                work.frame_spin[f].copy(),
             )
             for f in numbers
         )

@@ -6,11 +6,15 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
+
+SINGULAR = 1e-12
+"""Inertia below this, relative to that of other directions, is none."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +34,23 @@ class Graph:
     grounded: frozenset[int] = frozenset()
 
 
-def graph(layout: Layout, jacobian: Array) -> Graph:
+def graph(layout: Layout, jacobian: Array, singular: dict[int, Array] | None = None) -> Graph:
     """Cut the joint graph into a tree; ``jacobian`` holds the flat values of J in some position, for the ranks.
 
     A body hangs on all joints with its parent whose rows are independent as seen from the body alone; whatever is left,
-    and joints between more than two bodies, close loops.
+    and joints between more than two bodies, close loops. ``singular`` holds mass matrices that have no inverse: such a
+    body hangs, if it can, where its joints hold what has no mass. Coordinates without any mass (contacts of cams) hang
+    on the rows that find them, and go first.
     """
     count = layout.n_bodies
     moving = [layout.body_v[b + 1] > layout.body_v[b] for b in range(count)]
     bodies = [_bodies(layout, g) for g in range(len(layout.group_row) - 1)]
+    massless = [b for b in range(count) if moving[b] and layout.mass[b] == 0.0]
     touching: list[list[int]] = [[] for _ in range(count)]
     grounded = []
     for g, pair in enumerate(bodies):
+        if any(b in massless for b in pair):
+            continue
         if len(pair) == 1:
             grounded.append(g)
         elif len(pair) == 2:
@@ -51,11 +60,13 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
     visited: list[int] = []
     used: set[int] = set()
 
-    def hang(body: int, on: int, groups: list[int]) -> None:
+    def hang(body: int, on: int, groups: list[int], anyhow: bool = False) -> None:
         kept: list[int] = []
         for g in groups:
             if g not in used and _independent(layout, jacobian, body, [*kept, g]):
                 kept.append(g)
+        if not (anyhow or _regular(layout, jacobian, body, kept, (singular or {}).get(body))):
+            return
         parent[body], tree[body] = on, tuple(kept)
         used.update(kept)
         visited.append(body)
@@ -65,9 +76,9 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
         if parent[body] == -2 and _independent(layout, jacobian, body, [g]):
             hang(body, -1, [h for h in grounded if bodies[h][0] == body])
     done = 0
-    for root in [*visited, *range(count)]:
-        if moving[root] and parent[root] == -2:
-            hang(root, -1, [h for h in grounded if bodies[h][0] == root])
+    for root, anyhow in [*((b, False) for b in (*visited, *range(count))), *((b, True) for b in range(count))]:
+        if moving[root] and parent[root] == -2 and root not in massless:
+            hang(root, -1, [h for h in grounded if bodies[h][0] == root], anyhow)
         while done < len(visited):
             b = visited[done]
             done += 1
@@ -75,6 +86,14 @@ def graph(layout: Layout, jacobian: Array) -> Graph:
                 other = next(c for c in bodies[g] if c != b)
                 if parent[other] == -2 and _independent(layout, jacobian, other, [g]):
                     hang(other, b, [h for h in touching[b] if other in bodies[h]])
+    for b in massless:  # leaves, each with the rows that find its coordinates
+        own = [g for g, pair in enumerate(bodies) if b in pair]
+        width = layout.body_v[b + 1] - layout.body_v[b]
+        finding = [g for g in own if layout.group_row[g + 1] - layout.group_row[g] == width]
+        others = [c for c in bodies[finding[0]] if c != b]
+        parent[b], tree[b] = (others[0] if others else -1), (finding[0],)
+        used.add(finding[0])
+        visited.append(b)
     closing = tuple(g for g in range(len(bodies)) if g not in used and layout.group_row[g + 1] > layout.group_row[g])
     return Graph(tuple(parent), tuple(tree), tuple(reversed(visited)), closing, tuple(bodies), _grounded(layout))
 
@@ -126,18 +145,31 @@ def _grounded(layout: Layout) -> frozenset[int]:
     return frozenset(g for g, (a, b) in enumerate(itertools.pairwise(ends)) if terms[a:b].any())
 
 
-def _independent(layout: Layout, jacobian: Array, body: int, groups: list[int]) -> bool:
-    """Whether the rows of these joints are independent as seen from one body."""
+def _block(layout: Layout, jacobian: Array, body: int, groups: list[int]) -> Array:
+    """Rows of these joints as seen from one body."""
     rows = np.concatenate([np.arange(layout.group_row[g], layout.group_row[g + 1]) for g in groups])
-    width = int(layout.body_v[body + 1] - layout.body_v[body])
-    if len(rows) > width:
-        return False
-    block = np.zeros((len(rows), width))
+    block = np.zeros((len(rows), int(layout.body_v[body + 1] - layout.body_v[body])))
     for k, r in enumerate(rows):
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             if layout.entry_body[e] == body:
                 block[k] = jacobian[layout.entry_at[e] : layout.entry_at[e + 1]]
+    return block
+
+
+def _independent(layout: Layout, jacobian: Array, body: int, groups: list[int]) -> bool:
+    """Whether the rows of these joints are independent as seen from one body."""
+    block = _block(layout, jacobian, body, groups)
+    if len(block) > block.shape[1]:
+        return False
     norms = np.linalg.norm(block, axis=1)
     if norms.min(initial=1.0) == 0.0:
         return False
     return bool(np.linalg.svd(block / norms[:, None], compute_uv=False)[-1] > 1e-6)
+
+
+def _regular(layout: Layout, jacobian: Array, body: int, groups: list[int], mass: Array | None) -> bool:
+    """Whether what these joints leave of a body has mass in every direction."""
+    if mass is None:
+        return True
+    free = scipy.linalg.null_space(_block(layout, jacobian, body, groups)) if groups else np.eye(len(mass))
+    return not free.shape[1] or bool(np.linalg.eigvalsh(free.T @ mass @ free)[0] > SINGULAR * np.trace(mass))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.flexible_frames import ModalLayout
+from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import ForceLayout, lay_out_forces
 from flexmbs.forces.user import UserForce
@@ -158,6 +159,7 @@ class FrameBook:
 
     def __init__(self, bodies: Sequence[Body]) -> None:
         self._bodies = {id(b): k for k, b in enumerate(bodies)}
+        self._bodies |= {id(SPACE): k for k, b in enumerate(bodies) if isinstance(b, Ground)}
         self._numbers: dict[Any, int] = {}
         self.frames: list[Frame] = []
         self.bodies: list[int] = []
@@ -179,9 +181,9 @@ class FrameBook:
         """Number of a frame, None if it was never entered."""
         return self._numbers.get(self._key(frame))
 
-    @staticmethod
-    def _key(frame: Frame) -> tuple[int, bytes, bytes, bytes]:
-        return id(frame.body), frame.position.tobytes(), frame.axes.tobytes(), frame.shapes.tobytes()
+    def _key(self, frame: Frame) -> tuple[int | None, bytes, bytes, bytes]:
+        number = self._bodies.get(id(frame.body))
+        return number, frame.position.tobytes(), frame.axes.tobytes(), frame.shapes.tobytes()
 
 
 def lay_out_modes(bodies: Sequence[Body], frames: Sequence[Frame]) -> ModalLayout | None:

@@ -36,6 +36,9 @@ def linearised(system: Any, t: float, q: Array, v: Array, rate: Array, multiplie
     still = np.zeros(system.n_v)
     if len(system.user_forces):
         system.user_forces.linearise(t, q, still, v, system.walked[1], work.forces)
+    if system.functions:
+        expanded = system.functions.expand(t, work, system.walked[1])
+        layout = expanded.applied(layout, system.prescribed(t))[0]
     scratch, factors = scratch_arrays(layout, where), factor_arrays(plan)
     residual = np.zeros(plan.unknowns)
     unknown = velocity_unknowns(layout, where)
@@ -48,10 +51,11 @@ def linearised(system: Any, t: float, q: Array, v: Array, rate: Array, multiplie
         found.append(whole[np.ix_(unknown, unknown)])
         rows.append(whole[np.ix_(where.row_unknown, unknown)])
     stiffness, with_mass, with_damping = found
+    bend, drag = system.functions.tangents(system, t, q, v, angles, multipliers) if system.functions else (0.0, 0.0)
     return Linearised(
         with_mass - stiffness,
-        with_damping - stiffness,
-        stiffness,
+        with_damping - stiffness - drag,
+        stiffness - bend,
         system.jacobian(work).toarray(),
         rows[2] - rows[0],  # with c_d = 1 a row of velocities is J + ∂c/∂q
         residual[unknown],

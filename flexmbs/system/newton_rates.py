@@ -7,7 +7,7 @@ from typing import Any
 from numba import njit
 
 from flexmbs.bodies.flexible_calls import rates_deform
-from flexmbs.joints.measures import cross, dot, vector
+from flexmbs.joints.measures import RATES, cross, dot, vector
 from flexmbs.joints.rates import wrench_change
 from flexmbs.system.newton_bodies import frame_column
 
@@ -23,6 +23,8 @@ def add_rates(layout, where, multipliers, c_d, work, tangents, data):
             continue
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m, factor = layout.term_measure[k], layout.term_factor[k]
+            if layout.measure_kind[m] < RATES:  # of a Python function, which is linearised again and again
+                continue
             for side in range(2):
                 e = layout.term_entry_i[k] if side == 0 else layout.term_entry_j[k]
                 if e >= 0:

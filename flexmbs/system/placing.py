@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.bodies.ground import Ground
+from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.errors import ModelError, ModelWarning
+from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.drives import Drive
+from flexmbs.joints.functions import FunctionRow
 from flexmbs.joints.joint import Joint
 from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix, log
@@ -36,6 +38,14 @@ LARGE = 400
 def walked(system: Any) -> tuple[Array, float]:
     """Coordinates of all bodies, each placed by the first joint that reaches it, and the size of the mechanism."""
     poses = _walk(system)
+    for contact in (j for j in system.joints if isinstance(j, Contact) and j.cam.parameters is None):
+        frames = []
+        for frame in (contact.cam.frame_i, contact.cam.frame_j):
+            position, rotation = poses[system.body_number(frame.body)]
+            frames.append((position + rotation @ frame.position, rotation @ frame.axes))
+        (p, r), (other, turned) = frames
+        k = system.body_number(contact.body)
+        poses[k] = (np.append(contact.cam.search(r.T @ (other - p), r.T @ turned), 0.0), np.eye(3))
     return _coordinates(system, poses), _size(system, poses)
 
 
@@ -130,6 +140,8 @@ def _size(system: Any, poses: list[tuple[Array, Array]]) -> float:
     """Length scale of the mechanism."""
     points, arms = [np.zeros(3)], [0.0]
     for frame in system.frames.frames:
+        if frame.body is SPACE or isinstance(frame.body, ContactParameters):  # no part, and no lengths
+            continue
         position, rotation = poses[system.body_number(frame.body)]
         points.append(position + rotation @ frame.position)
         arms.append(float(np.linalg.norm(frame.position)))
@@ -146,6 +158,8 @@ def length_weights(system: Any, size: float) -> Array:
             out[at + 3 : at + 6] = size
         elif kind == PLANAR:
             out[at + 2] = size
+        elif isinstance(system.bodies[k], ContactParameters):
+            out[at : at + 3] = system.bodies[k].lengths
     out[system.elastic] = system.modal_lengths
     return out
 
@@ -156,7 +170,7 @@ def _close(system: Any, q: Array, size: float) -> Array:
         return q
     rng = np.random.default_rng(0)
     weights = length_weights(system, size)
-    turns = np.where(weights == size, 1.0, 0.0) if size != 1.0 else _turns(system)
+    turns = _turns(system)
     best, nearest = np.inf, q
     firm = _firm(system)
     for attempt in range(TRIES):
@@ -168,7 +182,12 @@ def _close(system: Any, q: Array, size: float) -> Array:
         )
         if attempt == 0:
             _refuse_undefined(system, system.evaluate(0.0, trial, np.zeros(system.n_v)))
-        trial, error = _closed(system, trial, weights**2 * firm, size)
+        try:
+            trial, error = _closed(system, trial, weights**2 * firm, size)
+        except ModelError:  # of a Python function, which may be defined elsewhere
+            if attempt == 0:
+                raise
+            error = np.inf
         if error <= TOLERANCE * max(1.0, size):
             for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
                 again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
@@ -287,7 +306,23 @@ def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray
 
 
 def _turns(system: Any) -> Array:
-    return np.asarray(length_weights(system, 2.0) == 2.0, dtype=float)
+    """One for each velocity that is a rotation, or moves a contact along curves."""
+    out = np.zeros(system.n_v)
+    for k, kind in enumerate(system.layout.body_kind):
+        own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
+        if kind == RIGID:
+            out[own.start + 3 : own.stop] = 1.0
+        elif kind == PLANAR:
+            out[own.start + 2] = 1.0
+        elif isinstance(system.bodies[k], ContactParameters):
+            span = [np.ptp(curve.span) for curve in _curves(system, system.bodies[k])]
+            out[own.start : own.start + 2] = np.array(span) / (2 * np.pi)
+    return out
+
+
+def _curves(system: Any, body: ContactParameters) -> tuple[Any, Any]:
+    cam = next(j.cam for j in system.joints if isinstance(j, Contact) and j.body is body)
+    return cam.curve_i, cam.curve_j
 
 
 def _angle_rows(system: Any) -> list[tuple[int, int, float]]:
@@ -296,6 +331,8 @@ def _angle_rows(system: Any) -> list[tuple[int, int, float]]:
     out = []
     for r in range(layout.n_rows):
         first, last = layout.row_start[r], layout.row_start[r + 1]
+        if isinstance(system.rows[r], FunctionRow):
+            continue
         if last - first == 1 and layout.measure_kind[layout.term_measure[first]] == ANGLE:
             out.append((r, int(layout.term_measure[first]), float(layout.term_factor[first])))
     return out

@@ -21,10 +21,15 @@ CHUNK = 2000
 """Instants whose Jacobians are held at once."""
 
 
-def row_wrenches(system: Any, t: Array, q: Array, v: Array, rows: slice) -> Array:
+def row_wrenches(system: Any, t: Array, q: Array, v: Array, angles: Array, rows: slice) -> Array:
     """(time, rows, 2, 6): force and moment on the first and on the second frame of each row, summed over its terms."""
     out = np.zeros((len(t), rows.stop - rows.start, 2, 6))
-    _wrenches(system.layout, q, v, rows.start, work_arrays(system.layout), out)
+    work = work_arrays(system.layout)
+    if not system.functions:
+        _wrenches(system.layout, q, v, rows.start, work, out)
+    else:
+        for k, layout in enumerate(system.functions.layouts(system, t, q, v, angles)):
+            _wrenches(layout, q[k : k + 1], v[k : k + 1], rows.start, work, out[k : k + 1])
     return out
 
 
@@ -34,7 +39,7 @@ def least_multipliers(system: Any, states: Iterable[tuple[float, Array, Array, A
         return multipliers
     out = multipliers.copy()
     listed = list(states)
-    if len(listed) <= FEW:
+    if len(listed) <= FEW or system.functions:
         for k, (t, q, v, angles) in enumerate(listed):
             jacobian = system.jacobian(system.evaluate(t, q, v, angles)).toarray()
             out[k] = np.linalg.lstsq(jacobian.T, jacobian.T @ multipliers[k], rcond=REDUNDANT)[0]

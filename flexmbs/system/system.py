@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import Body, Frame, vector
-from flexmbs.bodies.ground import Ground
+from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, vector
+from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
@@ -21,7 +21,9 @@ from flexmbs.forces.layout import USER_FORCE
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
 from flexmbs.given import number
+from flexmbs.joints.cam import Cam
 from flexmbs.joints.drives import Coupling, Drive
+from flexmbs.joints.functions import FunctionGroup
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
@@ -29,7 +31,8 @@ from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
-from flexmbs.system.graph import Graph, graph
+from flexmbs.system.functions import Functions
+from flexmbs.system.graph import SINGULAR, Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
@@ -51,13 +54,18 @@ class System:
         self.bodies: tuple[Body, ...] = _listed(
             bodies, "bodies", (Body,), "a body (RigidBody, PlanarBody, Ground, ...)"
         )
-        self.joints: tuple[Any, ...] = _listed(joints, "joints", (Joint, Drive, Coupling), "a joint, Drive or Coupling")
+        self.joints: tuple[Any, ...] = _listed(
+            joints, "joints", (Joint, Drive, Coupling, FunctionGroup), "a joint, Drive, Coupling or constraint"
+        )
         self.forces: tuple[Any, ...] = _listed(
             forces,
             "forces",
             (Gravity, Force, UserForce),
             "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
         )
+        contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
+        self.joints += tuple(c for c in contacts if c not in self.joints)  # there already if taken from a system
+        self.bodies += tuple(c.body for c in contacts if c.body not in self.bodies)
         self._check()
         groups = [joint.rows for joint in self.joints]
         self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)
@@ -77,6 +85,7 @@ class System:
         users = [f for f in self.forces if isinstance(f, UserForce)]
         self.layout, self.frames = lay_out(self.bodies, groups, gravity, [*compiled, *users])
         self.user_forces = UserForces(self.layout, self.frames, users)
+        self.functions = Functions(self.layout, self.joints)
         self.holonomic: NDArray[np.bool_] = self.layout.row_holonomic
         self.holonomic.setflags(write=False)
 
@@ -147,10 +156,20 @@ class System:
         if angles is not None:
             angles = self._sized(angles, len(self.layout.measure_kind), "angles")
         near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
-        evaluate_all(self.layout, self.prescribed(t), near, q, v, work)
+        prescribed = self.prescribed(t)
+        evaluate_all(self.layout, prescribed, near, q, v, work)
+        if self.functions:
+            expanded = self.functions.expand(t, work, self.walked[1])
+            evaluate_all(*expanded.applied(self.layout, prescribed), near, q, v, work)
         if len(self.user_forces):
             work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
         return work
+
+    def layout_at(self, t: float, q: Array, v: Array, angles: Array) -> Layout:
+        """The layout with the factors that rows of Python functions have at a state."""
+        if not self.functions:
+            return self.layout
+        return self.functions.at(self, t, q, v, angles).applied(self.layout, np.zeros((len(self.profiles), 3)))[0]
 
     def equations(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Equations:
         """The equations of motion at one instant: M v' = f + Jᵀλ, J v' = γ."""
@@ -243,7 +262,20 @@ class System:
     def graph(self) -> Graph:
         """Spanning tree and closing joints."""
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
-        return graph(self.layout, work.jacobian)
+        return graph(self.layout, work.jacobian, self._singular(work))
+
+    def _singular(self, work: Work) -> dict[int, Array]:
+        """Mass matrices of bodies that have no mass in some direction, as a planar body without inertia."""
+        out = {}
+        for b, body in enumerate(self.bodies):
+            m, c, inertia = body.mass_parameters
+            about_centre = np.diag(inertia) - m * (c @ c - c * c)
+            moments = about_centre[2:] if body.kind == PLANAR else about_centre
+            if body.kind in (PLANAR, RIGID) and moments.min() <= SINGULAR * max(np.trace(inertia), m):
+                block, n = np.zeros((body.n_v, body.n_v)), body.n_v
+                body_inertia(self.layout, b, np.zeros(self.n_v), work, block, np.zeros(n))
+                out[b] = block
+        return out
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:
@@ -305,7 +337,10 @@ class System:
         if sum(isinstance(b, Ground) for b in self.bodies) > 1:
             raise ModelError("a system has one Ground.")
         known = {id(b) for b in self.bodies}
+        if any(isinstance(b, Ground) for b in self.bodies):
+            known.add(id(SPACE))
         for joint in self.joints:
+            self._coordinates_known(joint)
             for row in getattr(joint, "rows", ()):
                 for _, measure in row.terms:
                     for frame in (measure.frame_i, measure.frame_j):
@@ -314,6 +349,19 @@ class System:
             for frame in force.frames:
                 if frame is not None:
                     self._known(frame, known, force.name)
+
+    def _coordinates_known(self, of: Any) -> None:
+        """A drive or relation of a joint that is not there would hold the two frames in no other way."""
+        if isinstance(of, Joint):
+            return
+        for row in of.rows:
+            for _, measure in row.terms:
+                if measure.joint is not None and not any(j is measure.joint for j in self.joints):
+                    raise ModelError(
+                        f"{of.name}: {measure.name or 'its coordinate'} belongs to joint {measure.joint.name!r}, which "
+                        "is not among the joints of the system. Add it; a component of a frame without a joint is "
+                        "fm.component(frame, ...)."
+                    )
 
     def _sized(self, values: Any, size: int, what: str) -> Array:
         try:
@@ -327,6 +375,8 @@ class System:
         return array
 
     def _known(self, frame: Frame, known: set[int], where: str) -> None:
+        if id(frame.body) not in known and frame.body is SPACE:
+            raise ModelError(f"{where} refers to space: add fm.Ground() to the bodies of the system.")
         if id(frame.body) not in known:
             names = ", ".join(b.name for b in self.bodies)
             raise ModelError(f"{where}: body {frame.body.name!r} is not in the system; it has {names}.")

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
+from flexmbs.joints.joint import Joint
 from flexmbs.rotations import exp
 from flexmbs.system.linear import linearised
 from flexmbs.system.saddle import accelerations as along_the_graph
@@ -40,7 +41,8 @@ class Blueprint:
     """
 
     def __init__(self, seed: int, planar: bool) -> None:
-        self.rng = rng = np.random.default_rng(seed)
+        self.rng, self.bent = np.random.default_rng(seed), seed % 2 == 0
+        rng = self.rng
         self.kinds, self.poses = ["ground"], [np.eye(4)]
         self.inertias: list[Any] = [None]
         self.joints: list[tuple[type, dict[str, Any], int, np.ndarray, int, np.ndarray]] = []
@@ -172,7 +174,14 @@ class Blueprint:
             return []
         values = [value for _, _, value in self.coordinates]
         out: list[Any] = [fm.Drive("drive", coordinates[0], fm.Polynomial((values[0], 0.7, 0.9)))]
-        if len(values) > 2:
+        if len(values) > 2 and self.bent:
+
+            def bent(x: Any, y: Any) -> Any:
+                return x + 0.3 * np.sin(2 * x) - 0.6 * y - 0.2 * y * y
+
+            constant = bent(values[1], values[2])
+            out.append(fm.Relation("relation", lambda x, y: bent(x, y) - constant, coordinates[1:3]))
+        elif len(values) > 2:
             constant = values[1] - 0.6 * values[2]
             out.append(fm.Coupling("coupling", ((1.0, coordinates[1]), (-0.6, coordinates[2])), constant))
         return out
@@ -209,6 +218,11 @@ def motion(joint: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any], n
     z = np.array([0.0, 0.0, turn])
     flat = any_shift * [1, 1, 0]
     along = {"axis": axis}
+    left, resting = np.cross([0, 0, 1.0], axis), any_shift.copy()
+    resting[2] = 0.3 * np.sqrt(1.0 - exp(any_turn)[2, 1] ** 2)
+    toward = np.arctan2(axis[1], axis[0])
+    curves = {"curve_i": fm.planar.Circle(0.3), "curve_j": fm.planar.Circle(0.2),
+              "parameters": (toward, toward + np.pi - turn)}  # fmt: skip
     at = {"angle": turn}
     table: dict[str, tuple[Any, dict[str, Any], np.ndarray, dict[str, float]]] = {
         "fixed": (fm.Fixed, {}, pose(), {}),
@@ -222,6 +236,16 @@ def motion(joint: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any], n
         "point on line": (fm.PointOnLine, along, pose(any_turn, travel * axis), {}),
         "point in plane": (fm.PointInPlane, along, pose(any_turn, across), {}),
         "distance": (fm.Distance, {"length": float(np.linalg.norm(any_shift))}, pose(any_turn, any_shift), {}),
+        "constant velocity": (fm.ConstantVelocity, along, pose(0.7 * across / np.linalg.norm(across)), {}),
+        "rolling disc": (fm.RollingDisc, {"radius": 0.3}, pose(any_turn, resting), {}),
+        "knife edge": (fm.KnifeEdge, along, pose(any_turn, any_shift), {}),
+        "user distance": (user_distance, {"length": float(np.linalg.norm(any_shift))}, pose(any_turn, any_shift), {}),
+        "user slip": (user_slip, {}, pose(any_turn, any_shift), {}),
+        "planar rolling": (fm.planar.Rolling, along | {"radius": 0.3}, pose(z, travel * axis + 0.3 * left), {}),
+        "planar cam": (fm.planar.Cam, curves, pose(z, 0.5 * axis), {}),
+        "planar knife edge": (fm.planar.KnifeEdge, along, pose(z, flat), {}),
+        "planar user distance": (user_distance, {"length": float(np.linalg.norm(flat))}, pose(z, flat), {}),
+        "planar user slip": (user_slip, {}, pose(z, flat), {}),
         "planar revolute": (fm.planar.Revolute, {}, pose(z), at),
         "planar prismatic": (fm.planar.Prismatic, along, pose(shift=travel * axis), {"distance": travel}),
         "planar point on line": (fm.planar.PointOnLine, along, pose(z, travel * axis), {"distance": travel}),
@@ -230,13 +254,39 @@ def motion(joint: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any], n
     return table[joint]
 
 
-PLANE = ["planar revolute", "planar prismatic", "planar point on line", "planar distance", "planar revolute"] * 2
+def user_distance(name: str, one: Any, two: Any, length: float) -> Any:
+    """A rod as a Python function."""
+
+    def miss(t: Any, states: Any) -> Any:
+        way = states[1].position - states[0].position
+        return np.sqrt(way @ way) - length
+
+    return fm.UserConstraint(name, [one, two], miss)
+
+
+def user_slip(name: str, one: Any, two: Any) -> Any:
+    """A relation of velocities as a Python function that bends the twist of one body into that of the other."""
+
+    def slip(t: Any, states: Any) -> Any:
+        i, j = states
+        return i.rotation[:, 0] @ (j.velocity - i.velocity) + 0.3 * (j.angular_velocity - i.angular_velocity)[2]
+
+    return fm.UserConstraint(name, [one, two], slip, level="velocity")
+
+
+PLANE = [
+    "planar revolute", "planar prismatic", "planar point on line", "planar distance", "planar rolling", "planar cam",
+    "planar knife edge", "planar user distance", "planar user slip", "planar revolute", "planar prismatic",
+]  # fmt: skip
 SPACE = [
     "fixed", "revolute", "prismatic", "cylindrical", "screw", "spherical", "universal", "plane", "point on line",
-    "point in plane", "distance",
+    "point in plane", "distance", "constant velocity", "rolling disc", "knife edge", "user distance", "user slip",
 ]  # fmt: skip
 POINTS = ["spherical", "point on line", "point in plane", "distance"]
-LOOPS = ["spherical", "cylindrical", "universal", "point on line", "point in plane", "distance", "plane"]
+LOOPS = [
+    "spherical", "cylindrical", "universal", "point on line", "point in plane", "distance", "plane",
+    "constant velocity", "rolling disc", "knife edge", "user distance", "user slip",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=[(seed, planar) for seed in SEEDS for planar in (False, True)], ids=str)
@@ -357,7 +407,8 @@ def test_tangents_equal_differences(moving: tuple[Mechanism, Any]) -> None:
         [(system.evaluate(0.0, system.retract(q, s), v, start.angles).phi
           - system.evaluate(0.0, system.retract(q, -s), v, start.angles).phi) / (2 * h) for s in steps]
     )  # fmt: skip
-    assert_allclose(found.jacobian, closed, atol=1e-7)
+    assert_allclose(found.jacobian[system.holonomic], closed[system.holonomic], atol=1e-7)
+    assert not closed[~system.holonomic].any()
 
 
 def test_accelerations_keep_the_constraints(moving: tuple[Mechanism, Any]) -> None:
@@ -373,3 +424,32 @@ def test_accelerations_keep_the_constraints(moving: tuple[Mechanism, Any]) -> No
     size = max(1.0, np.abs(rate).max())
     assert_allclose(ahead.phi_rate, behind.phi_rate, atol=2 * h * 1e-5 * size)
     assert_allclose(ahead.phi, behind.phi, atol=2 * h * 1e-5 * size)
+
+
+def test_every_joint_is_among_them() -> None:
+    """Joints of both kinds, and what is not a joint: relations, couplings, drives and user functions."""
+    found: set[Any] = set()
+    for seed, planar in [(seed, planar) for seed in SEEDS for planar in (False, True)]:
+        blueprint = Blueprint(seed, planar)
+        found |= {spec[0] for spec in blueprint.joints} | {type(j) for j in blueprint.build().joints}
+    spatial = {getattr(fm, n) for n in fm.__all__ if isinstance(getattr(fm, n), type)}
+    flat = {getattr(fm.planar, n) for n in fm.planar.__all__}
+    made = {kind for kind in spatial | flat if issubclass(kind, Joint)}
+    assert made - found == set()
+    assert {fm.Drive, fm.Coupling, fm.Relation, user_distance, user_slip} <= found
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("planar", [False, True])
+def test_generalized_alpha_is_of_second_order(seed: int, planar: bool) -> None:
+    """Against the motion on the constraint manifold: half the step, a quarter of the error."""
+    blueprint = Blueprint(seed, planar)
+    blueprint.joints.pop()  # the one that is there twice
+    system = blueprint.build().system
+    exact = fm.forward_dynamics(system, 0.02, 0.02, integrator=fm.TangentSpaceODE())
+    errors = []
+    for step in (1e-3, 5e-4):
+        result = fm.forward_dynamics(system, 0.02, step, output_step=0.02)
+        assert result.outcome == "finished"
+        errors.append(np.abs(result.q[-1] - exact.q[-1]).max())
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.15)
