@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexmbs.errors import SolverError
 from flexmbs.integrators.alpha_step import (
     NOT_CONVERGED,
     NOT_FINITE,
@@ -37,7 +38,11 @@ ROOM = 2_000_000
 """Numbers that one call may record."""
 SNAP = 1e-4
 """A kink nearer to the end of a step than this part of it counts as there: shorter steps suffer from rounding."""
+ON_THEM, OFF_THEM = 1e-9, 1e-3
+"""Parts of the speed by which velocities may miss constraints: as good as on them; where positions alone are held."""
 NEVER = 1 << 62
+REFUSED = 3
+"""Outcome of a step beside those of compiled ones: a Python function failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +80,7 @@ class AlphaRun:
         self.tolerance = (method.tolerance, 1e-15 * system.walked[1])
         self.prescribed = np.zeros((len(system.profiles), 3))
         self.counts = np.zeros(2, dtype=np.int64)
+        self.said = ""  # by a Python function that failed
         width = self.layout.n_q + 2 * n + rows + len(self.layout.measure_kind)
         self.rows = max(1, min(CHUNK, ROOM // max(1, width)))
         self.record = record_arrays(self.layout, self.rows + 1)
@@ -82,7 +88,7 @@ class AlphaRun:
             for name in ("rate", "a", "multipliers"):
                 getattr(self.state, name)[:] = getattr(start.carried, name)
         else:
-            self.settle(start.t, h)
+            self.settle(start.t, h, ON_THEM if method.stabilised else OFF_THEM)
 
     # ---- steps ------------------------------------------------------------------------------------------------
 
@@ -95,17 +101,26 @@ class AlphaRun:
             return self._steps(t, h, n, first, every, self.record)
         row = 0
         for k in range(n):  # Python functions of time end the compiled loop
-            self.table.refresh(self.params, t + (k + 1) * h)
             record = Record(*(column[row:] for column in self.record))
-            problem = (
-                self._user_step(t + k * h, h, first + k, every, record)
-                if self.users
-                else self._steps(t + k * h, h, 1, first + k, every, record)[1]
-            )
+            problem = self._python_step(t + k * h, h, first + k, every, record)
             if problem:
                 return k, problem
             row += (first + k + 1) % every == 0
         return n, 0
+
+    def _python_step(self, t: float, h: float, first: int, every: int, record: Record) -> int:
+        """A step of a model with Python functions; where one of them fails, the state is as it was."""
+        saved = [a.copy() for a in self.state]
+        try:
+            self.table.refresh(self.params, t + h)
+            if self.users:
+                return self._user_step(t, h, first, every, record)
+            return self._steps(t, h, 1, first, every, record)[1]
+        except (ArithmeticError, ValueError, SolverError) as error:
+            self.said = str(error)
+            for array, old in zip(self.state, saved, strict=True):
+                array[:] = old
+            return REFUSED
 
     def _user_step(self, t: float, h: float, first: int, every: int, record: Record) -> int:
         """A step in which Python forces are linearised about the prediction, and again until they are what they say."""
@@ -184,12 +199,15 @@ class AlphaRun:
 
     # ---- starting ---------------------------------------------------------------------------------------------
 
-    def settle(self, t: float, h: float) -> None:
-        """Velocities on the constraints, accelerations, multipliers and a as they are just after t."""
+    def settle(self, t: float, h: float, allowed: float = ON_THEM) -> None:
+        """Velocities on the constraints, accelerations, multipliers and a as they are just after t.
+
+        Velocities stay as they are if they miss the constraints by less than the part ``allowed`` of themselves.
+        """
         state, just_after = self.state, t + self._margin(t)
         work = self._evaluated(just_after, state.q, state.v)
         missing = np.abs(np.where(self.where.row_active, work.phi_rate, 0.0)).max(initial=0.0)
-        if missing > 1e-9 * max(1.0, float(np.abs(state.v).max(initial=0.0))):
+        if missing > allowed * max(1.0, float(np.abs(state.v).max(initial=0.0))):
             state.v[:] += impulse(self.layout, self.plan, self.where, state.v, work)
             work = self._evaluated(just_after, state.q, state.v)
         state.rate[:], state.multipliers[:] = accelerations(self.layout, self.plan, self.where, state.v, work)
@@ -255,6 +273,8 @@ class AlphaRun:
 
     def failure(self, t: float, h: float, problem: int) -> str:
         """Why and when it stopped, in words."""
+        if problem == REFUSED:
+            return f"stopped at t = {t:.6g}: {self.said}"
         what = (
             "a number became infinite or undefined" if problem == NOT_FINITE else "Newton's iteration did not converge"
         )

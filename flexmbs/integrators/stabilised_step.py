@@ -75,9 +75,10 @@ def stabilised_step(
         positions.increment[i] = work.increment[i]
         strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
     enough = tolerance[0] * scale * strongest + tolerance[1]
+    still = 100.0 * tolerance[1]
     for r in range(state.multipliers.size):
         work.multipliers[r] = scale * state.multipliers[r]
-    before = np.inf
+    before, last = np.inf, False
     for iteration in range(12):
         trial(state, h, coefficients, work)
         retract(layout, state.q, positions.increment, work.q)
@@ -118,10 +119,13 @@ def stabilised_step(
         if not np.isfinite(total):
             return NOT_FINITE
         ratio = size / before if before > 0.0 else 0.0
-        if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
+        # velocities were put on the constraints of the last positions: where these have moved by more than rounding
+        # since, they are put on those of the new ones by one more iteration
+        near = size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough)
+        if last or (near and size <= still):
             accept(layout, h, coefficients, scale, positions.increment, state, work, stages)
             return CONVERGED
-        before = size
+        before, last = size, near
     return NOT_CONVERGED
 
 
