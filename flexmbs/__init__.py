@@ -44,7 +44,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -132,6 +132,7 @@ __all__ = [
     "Envelope",
     "Equations",
     "Equilibrium",
+    "Event",
     "Fixed",
     "FlexmbsError",
     "FloatingBody",

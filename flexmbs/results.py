@@ -7,18 +7,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
-from flexmbs.errors import FlexmbsError, ModelError
+from flexmbs.errors import AnalysisError, FlexmbsError, ModelError
+from flexmbs.integrators.history import History, history_of
+from flexmbs.integrators.interpolation import state_at
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint, Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import from_matrix, to_euler, to_matrix
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
 from flexmbs.system.balances import Energy, Momentum
-from flexmbs.system.reactions import row_wrenches
+from flexmbs.system.reactions import least_multipliers, row_wrenches
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
@@ -44,7 +46,9 @@ class Result:
     """A motion of a mechanism, time first in every history.
 
     ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean. Where
-    ``forces_known`` is False (kinematics) there are no reactions, and no works of drives.
+    ``forces_known`` is False (kinematics) there are no reactions, and no works of drives. ``events`` holds, for each
+    event by name, a Result of the instants at which it happened. ``carried`` is what the integrator needs to go on from
+    the end as if it had not stopped.
     """
 
     system: System
@@ -58,11 +62,37 @@ class Result:
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
     forces_known: bool = True
+    events: dict[str, Result] = field(default_factory=dict)
+    carried: Any = None
 
     def __repr__(self) -> str:
+        if not len(self.t):
+            return "<Result: no instants>"
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
 
     # ---- motion -------------------------------------------------------------------------------------------------
+
+    def at(self, times: ArrayLike) -> Result:
+        """The motion at any times from the first to the last instant kept.
+
+        Positions and velocities by quintic Hermite curves on the Lie group through those of the neighbouring instants
+        and their accelerations (an error of sixth order in the distance of instants, beside their own), moved onto the
+        constraints; accelerations and multipliers from the equations of motion there. What was kept is given as it is.
+        """
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+        if wanted.ndim != 1 or not np.isfinite(wanted).all():
+            raise AnalysisError(f"times must be one time or a list of times, not {times!r}.")
+        outside = wanted[(wanted < self.t[0]) | (wanted > self.t[-1])]
+        if len(outside):
+            raise AnalysisError(
+                f"t = {outside[0]:.6g} lies outside of what was kept, {self.t[0]:.6g} to {self.t[-1]:.6g}."
+            )
+        history = History(self.t, self.q, self.v, self.rate, self.multipliers, self.angles)
+        states = [state_at(self.system, history, float(t)) for t in wanted]
+        new = history_of(states) if states else history.part(slice(0, 0))
+        given = zip(new.t, new.q, new.v, new.angles, strict=True)
+        multipliers = least_multipliers(self.system, given, new.multipliers)
+        return Result(self.system, *new[:4], multipliers, new.angles, self.outcome)
 
     def motion(self, body: Body) -> BodyMotion:
         """Pose, velocities and accelerations of a body."""

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.joints.measures import ANGLE
+from flexmbs.profiles.table import evaluate
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
 from flexmbs.system.evaluate import evaluate_position, retract
 from flexmbs.system.layout import Layout
@@ -23,6 +24,7 @@ from flexmbs.system.newton import newton_system
 Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_outer: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
@@ -37,6 +39,24 @@ class AlphaState(NamedTuple):
     a: Array  # the method's own acceleration-like variable
     multipliers: Array  # λ
     angles: Array  # values near which angles are counted
+
+
+class Record(NamedTuple):
+    """Rows into which compiled steps write the states that are kept, and how far rows left out as redundant miss."""
+
+    q: Array
+    v: Array
+    rate: Array
+    multipliers: Array
+    angles: Array
+    missing: Array
+
+
+def record_arrays(layout: Layout, rows: int) -> Record:
+    """Room for so many states."""
+    widths = layout.n_q, layout.n_v, layout.n_v, layout.n_rows, len(layout.measure_kind)
+    q, v, rate, multipliers, angles = (np.zeros((rows, n)) for n in widths)
+    return Record(q, v, rate, multipliers, angles, np.zeros(rows))
 
 
 class AlphaWork(NamedTuple):
@@ -108,38 +128,78 @@ def alpha_step(
             counts[1] += 1
             factorise(plan, work.factors, 1e-12)
         substitute(plan, work.factors, work.residual)
-        size = 0.0
+        size, total = 0.0, 0.0
         for b in range(layout.body_kind.size):
             for k in range(layout.body_v[b + 1] - layout.body_v[b]):
                 i = layout.body_v[b] + k
                 step = work.residual[where.body_unknown[b] + k]
                 work.increment[i] -= step
-                size = max(size, abs(step) * weights[i])
+                size, total = max(size, abs(step) * weights[i]), total + step
         for r in range(state.multipliers.size):
             work.multipliers[r] -= work.residual[where.row_unknown[r]]
-        if not np.isfinite(size):
+        if not np.isfinite(total):  # max() forgets what is undefined, a sum does not
             return NOT_FINITE
         # the matrix is that of the first iterate: each further correction shrinks by a known ratio
         ratio = size / before if before > 0.0 else 0.0
         if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
-            accept(layout, h, coefficients, scale, state, work, stages)
+            accept(layout, h, coefficients, scale, work.increment, state, work, stages)
             return CONVERGED
         before = size
     return NOT_CONVERGED
 
 
 @njit(**_inner)
-def accept(layout, h, coefficients, scale, state, work, stages):
-    """Make the trial state the state."""
+def accept(layout, h, coefficients, scale, increment, state, work, stages):
+    """Make the trial state the state; ``increment`` is that of the positions."""
     beta = coefficients[2]
     trial(state, h, coefficients, work)
     for i in range(state.v.size):
         state.a[i] = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
         state.rate[i] = work.rate[i]
         state.v[i] = work.v[i]
-    retract(layout, state.q, work.increment, state.q)
+    retract(layout, state.q, increment, state.q)
     for r in range(state.multipliers.size):
         state.multipliers[r] = work.multipliers[r] / scale
     for m in range(layout.measure_kind.size):
         if layout.measure_kind[m] == ANGLE:
             state.angles[m] = stages.measure[m]
+
+
+@njit(**_inner)
+def write(where, state, stages, record, at):
+    """Row ``at`` of the record becomes the state."""
+    for i in range(state.q.size):
+        record.q[at, i] = state.q[i]
+    for i in range(state.v.size):
+        record.v[at, i] = state.v[i]
+        record.rate[at, i] = state.rate[i]
+    missing = 0.0
+    for r in range(state.multipliers.size):
+        record.multipliers[at, r] = state.multipliers[r]
+        if not where.row_active[r]:
+            missing = max(missing, abs(stages.phi[r]))
+    record.missing[at] = missing
+    for m in range(state.angles.size):
+        record.angles[at, m] = state.angles[m]
+
+
+@njit(**_outer)
+def steps(
+    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
+    state, work, stages, scratch, counts, first, every, record,
+):  # fmt: skip
+    """n steps of length h; returns how many were done and the outcome of the last.
+
+    The first of them is number ``first``; what is reached after every ``every``-th goes into the record.
+    """
+    for k in range(n):
+        for r in range(prescribed.shape[0]):
+            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
+        outcome = alpha_step(
+            layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
+        )
+        if outcome != CONVERGED:
+            return k, outcome
+        if (first + k + 1) % every == 0:
+            write(where, state, stages, record, (first + k + 1) // every - first // every - 1)
+    return n, CONVERGED
