@@ -9,7 +9,7 @@ from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.analyses.supports import Averaged
-from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody
+from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
 from flexmbs.errors import (
     AnalysisError,
@@ -173,6 +173,7 @@ __all__ = [
     "null_space",
     "planar",
     "principal",
+    "shapes",
     "statics",
     "von_mises",
 ]

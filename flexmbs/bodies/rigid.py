@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import RIGID, Body, numbers, positive, rotation_matrix, vector
+from flexmbs.bodies.shapes import Ball, Box, Cylinder
 from flexmbs.errors import ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.moments import mass_moments
@@ -33,6 +34,7 @@ class RigidBody(Body):
     inertia_about : "center" (default), "origin", or a point in body axes: what ``inertia`` refers to.
     inertia_axes : rotation of the axes of ``inertia`` against the body's.
     position, rotation, velocity, angular_velocity : initial state, see Body.
+    shape : what it is drawn as, see Body; bodies from ``box``, ``cylinder``, ``sphere`` and ``from_mesh`` have theirs.
     """
 
     kind: ClassVar[int] = RIGID
@@ -107,6 +109,7 @@ class RigidBody(Body):
         """A box with edges along the body's axes and its middle at the origin."""
         a, b, c = (positive(s, f"{name}: size") for s in vector(size, 3, f"{name}: size"))
         mass = positive(density, f"{name}: density") * a * b * c
+        initial.setdefault("shape", Box((a, b, c)))
         return cls(name, mass, mass / 12 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]), **initial)
 
     @classmethod
@@ -118,6 +121,7 @@ class RigidBody(Body):
         mass = positive(density, f"{name}: density") * np.pi * r * r * h
         across, along = mass * (3 * r * r + h * h) / 12, mass * r * r / 2
         axes = triad(axis_vector(axis))
+        initial.setdefault("shape", Cylinder(r, h, axis))
         return cls(name, mass, axes @ np.diag([across, across, along]) @ axes.T, **initial)
 
     @classmethod
@@ -125,6 +129,7 @@ class RigidBody(Body):
         """A ball about the origin."""
         r = positive(radius, f"{name}: radius")
         mass = positive(density, f"{name}: density") * 4 / 3 * np.pi * r**3
+        initial.setdefault("shape", Ball(r))
         return cls(name, mass, np.full(3, 0.4 * mass * r * r), **initial)
 
     @classmethod
@@ -145,6 +150,7 @@ class RigidBody(Body):
         else:
             raise ModelError(f"{name}: a Mesh or Elements is needed, not {type(mesh).__name__}.")
         mass, center, inertia = mass_moments(elements)
+        initial.setdefault("shape", elements.mesh)
         return cls(name, mass, inertia, center, "origin", **initial)
 
 

@@ -26,7 +26,9 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Segments; ``kind`` is ``"member"`` (bars, beams), ``"edges"`` on a surface, or the undeformed ``"outline"``."""
+    """Segments; ``kind`` is ``"member"`` (bars, beams), ``"edges"`` on a surface, the undeformed ``"outline"``, or the
+    ``"trace"`` of a point.
+    """
 
     points: Array
     segments: Index
@@ -65,9 +67,13 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Panels in a grid, with one colour bar or one legend (names and colours) for all of them."""
+    """Panels in a grid, with one colour bar or one legend (names and colours) for all of them.
+
+    ``width`` of each panel in pixels, if it is not left to their number.
+    """
 
     panels: tuple[Panel, ...]
     columns: int = 1
     bar: ColorBar | None = None
     legend: tuple[tuple[str, str], ...] = field(default=())
+    width: int | None = None
