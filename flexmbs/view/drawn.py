@@ -46,7 +46,8 @@ def _surfaces(axes: Any, surfaces: list[Surface], bar: ColorBar | None, view: Ca
         values = None if item.values is None else item.values[item.triangles].mean(axis=1)
         rgb = _colors(values, item.color, bar, len(x))
         corners.append(x[seen])
-        colors.append((rgb * shade[:, None])[seen])
+        paint = rgb * shade[:, None]
+        colors.append((1 - item.opacity * (1 - paint))[seen])  # as if on white
     every, rgb = np.concatenate(corners), np.concatenate(colors)
     order = np.argsort(every[:, :, 2].mean(axis=1))
     # each triangle is edged in its own colour, or the white between them shows

@@ -74,7 +74,7 @@ def frames(pictures: Iterator[Picture], size: tuple[int, int] | None, block: int
     for picture in pictures:
         if page is None:
             wanted = size or _natural_size(picture)
-            page = _Page(picture, (block * -(-wanted[0] // block), block * -(-wanted[1] // block)))
+            page = _Page(picture, (block * -(-wanted[0] // block), block * -(-wanted[1] // block)), quick=True)
         else:
             page.update(picture)
         yield page.image()
@@ -91,7 +91,7 @@ def _figure(picture: Picture, size: tuple[int, int]) -> Any:
 class _Page:
     """A Matplotlib figure of a picture, whose panels can be drawn anew."""
 
-    def __init__(self, picture: Picture, size: tuple[int, int]) -> None:
+    def __init__(self, picture: Picture, size: tuple[int, int], quick: bool = False) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -105,8 +105,7 @@ class _Page:
         inner = width - _side(picture)
         w, h = inner // picture.columns, height // rows
         self.pixels = (w, h - _TITLE)
-        # twice as fine as needed: the reduction smooths what SSAA leaves
-        self.stage = rendered.Stage((2 * w, 2 * (h - _TITLE))) if self.able else None
+        self.stage = rendered.Stage(self.pixels, quick) if self.able else None
         self.axes, self.titles = [], []
         for k in range(len(picture.panels)):
             row, column = divmod(k, picture.columns)
@@ -134,7 +133,7 @@ class _Page:
             if self.stage is not None:
                 half = np.array([view.width, view.height]) / 2
                 extent = (-half[0], half[0], -half[1], half[1])
-                axes.imshow(self.stage.image(panel, picture.bar), extent=extent, interpolation="antialiased")
+                axes.imshow(self.stage.image(panel, picture.bar), extent=extent, interpolation="nearest")
             else:
                 drawn.draw(axes, panel, picture.bar, view)
             axes.set_xlim(-view.width / 2, view.width / 2)

@@ -55,10 +55,8 @@ def _spring(force: SpringDamper, poses: Poses, k: int, look: Look) -> list[Surfa
     a, b = poses.point(measure.frame_i, k), poses.point(measure.frame_j, k)
     stiff = isinstance(force.stiffness, Profile) or force.stiffness != 0
     if measure.kind == ANGLE:
-        axes = poses.axes(measure.frame_i, k) @ np.column_stack(
-            [measure.a, measure.a2, np.cross(measure.a, measure.a2)]
-        )
-        solids = [_spiral(b, axes, look)]
+        axes = np.column_stack([measure.a, measure.a2, np.cross(measure.a, measure.a2)])
+        solids = [_spiral(b, poses.axes(measure.frame_i, k) @ axes, look)]
     elif measure.kind != DISTANCE and np.linalg.norm(b - a) < 0.5 * w:
         return []
     elif look.flat:

@@ -136,9 +136,8 @@ def _flat_bearing(frame: Frame, stock: Stock) -> list[Piece]:
     side = np.array([up[1], -up[0], 0.0])
     low = p - 1.45 * w * up
     z = stock.heights[number]
-    foot = rounded(
-        np.array([p, low - 0.62 * w * side + 0.1 * w * up, low + 0.62 * w * side + 0.1 * w * up])[:, :2], 0.1 * w
-    )
+    heel = low + 0.1 * w * up
+    foot = rounded(np.array([p, heel - 0.62 * w * side, heel + 0.62 * w * side])[:, :2], 0.1 * w)
     head = rounded(np.array([p])[:, :2], 0.42 * w)
     outline = rounded(np.concatenate([foot, head]), 1e-3 * w)
     pieces = flat_piece(number, outline, z + 0.3 * look.layer, GROUND_COLOR, look)
@@ -281,7 +280,11 @@ def _rail(joint: Any, direction: Array, stock: Stock) -> list[Piece]:
             rail = merged([rail, _thread(start, end, 0.2 * w)])
     else:
         t = triad(along_i)
+        if isinstance(joint, planar.Prismatic):  # beneath the body that slides, which is drawn as a block
+            lift = np.array([0.0, 0.0, stock.heights[j] - 0.62 * stock.look.layer])
         rail = box((0.42 * w, 0.42 * w, float(np.linalg.norm(end - start))), (start + end) / 2 + lift, t)
+        if isinstance(joint, planar.Prismatic):
+            return [Piece(i, rail, color)]
         bulk = (0.85 * w, 0.85 * w, 1.5 * w)
         sleeve = box(bulk, _lifted(joint.frame_j, j, stock), triad(along_j))
     return [Piece(i, rail, color), Piece(j, sleeve, STEEL)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from flexmbs.view.body_pieces import body_pieces, held_at
 from flexmbs.view.camera import Camera, camera
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
 from flexmbs.view.joint_pieces import Stock, floor, joint_pieces
-from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece, mixed
+from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
@@ -73,9 +73,10 @@ class Drawing:
     def look(self) -> Look:
         """Sizes and directions."""
         gravity = self.system.layout.gravity
-        flat = _is_planar(self.system, self.result) if self.plane is None else self.plane
+        planar = _is_planar(self.system, self.result)
+        flat = planar if self.plane is None else self.plane
         strength = np.linalg.norm(gravity)
-        up = -gravity / strength if strength > 0 else np.array([0.0, 1.0, 0.0] if flat else [0.0, 0.0, 1.0])
+        up = -gravity / strength if strength > 0 else np.array([0.0, 1.0, 0.0] if planar else [0.0, 0.0, 1.0])
         size, width = _sizes(self.system, self.whole)
         return Look(width, size, flat, up)
 
@@ -180,7 +181,8 @@ class Drawing:
             for p in self.pieces:
                 if p.own:
                     place = self.whole.position[p.body, k] + back * (1 + n / count)
-                    out.append(p.at(place, self.whole.rotation[p.body, k], mixed(p.color, "#ffffff", 0.78)))
+                    ghost = p.at(place, self.whole.rotation[p.body, k])
+                    out.append(replace(ghost, opacity=0.16))
         return out
 
     @cached_property
@@ -328,13 +330,13 @@ def _together(items: Items) -> Items:
     rest: Items = []
     for item in items:
         if isinstance(item, Surface):
-            groups.setdefault((item.color, item.closed, item.values is None), []).append(item)
+            groups.setdefault((item.color, item.closed, item.values is None, item.opacity), []).append(item)
         else:
             rest.append(item)
-    for (color, closed, plain), some in groups.items():
+    for (color, closed, plain, opacity), some in groups.items():
         starts = np.cumsum([0, *(len(s.points) for s in some)])[:-1]
         points = np.concatenate([s.points for s in some])
         triangles = np.concatenate([s.triangles + n for s, n in zip(some, starts, strict=True)])
         values = None if plain else np.concatenate([s.values for s in some if s.values is not None])
-        rest.append(Surface(points, triangles, color, values, closed))
+        rest.append(Surface(points, triangles, color, values, closed, opacity))
     return rest

@@ -15,13 +15,14 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Triangles, of one colour or coloured by nodal values; ``closed``: the outside of a solid."""
+    """Triangles, of one colour or coloured by nodal values; ``closed``: the outside of a solid; ``opacity`` 0 to 1."""
 
     points: Array
     triangles: Index
     color: str = "#b8c0c8"
     values: Array | None = None
     closed: bool = True
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
