@@ -52,4 +52,4 @@ for motor, torque in zip(motors, torques.T, strict=True):
 
 if __name__ == "__main__":
     view.plot(motion, [motors, [j.angle for j in joints]], title="robot arm").savefig("robot_arm_torques.png")
-    print(f"The arm is in {view.snapshot(motion, Path('robot_arm.png').absolute(), at=1.0, traces=[tool], ghosts=3)}")
+    print(f"The arm is in {view.snapshot(motion, Path('robot_arm.png').absolute(), at=1.0, traces=[tool])}")

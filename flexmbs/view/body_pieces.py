@@ -167,7 +167,9 @@ def _planar_link(
     if look.flat:
         pieces = flat_piece(number, outline, height, color, look, own=True)
         if len(held) == 1 and len(points) == 2:  # a pendulum: its mass at the end
-            pieces += flat_piece(number, circle(center, 0.95 * look.width), height + 0.1 * look.layer, color, look)
+            pieces += flat_piece(
+                number, circle(center, 0.95 * look.width), height + 0.1 * look.layer, color, look, own=True
+            )
         return pieces
     low = height - 0.4 * look.layer
     return [Piece(number, plate(outline, low, low + 0.8 * look.layer), color, own=True)]

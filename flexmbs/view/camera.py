@@ -57,12 +57,15 @@ def camera(points: Array, look: ArrayLike | None, plane: bool, up: Array | None 
 
 def _toward(points: Array, up: Array | None) -> Array:
     """The default direction to the viewer, in axes whose third points up."""
-    if up is None or up[2] > 0.9:
+    if up is None:
         return _default(np.ptp(points, axis=0))
-    axes = triad(up)
+    axes = np.eye(3) if up[2] > 0.9 else triad(up)
     if abs(up[1]) > 0.9:  # y up: x to the right, z to the viewer
         axes = np.column_stack([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-    return np.asarray(axes @ _default(np.ptp(points @ axes, axis=0)))
+    toward = _default(np.ptp(points @ axes, axis=0))
+    if toward[2] > 0.8:  # it lies flat: still seen from the side, as people see floors
+        toward = np.array([0.38, -0.72, 0.58])
+    return np.asarray(axes @ toward)
 
 
 def _default(extent: Array) -> Array:

@@ -63,7 +63,8 @@ def _natural_size(picture: Picture) -> tuple[int, int]:
     seen = [panel.camera for panel in picture.panels]
     aspect = max(c.width for c in seen) / max(1e-12, *(c.height for c in seen))
     width = picture.width or {1: 900, 2: 460}.get(picture.columns, 320)
-    height = int(np.clip(1.08 * width / aspect, 0.3 * width, 0.72 * width)) + _TITLE
+    tallest = 0.72 if picture.width is None else min(0.95, 640 / width)
+    height = int(np.clip(1.08 * width / aspect, 0.3 * width, tallest * width)) + _TITLE
     rows = _rows(picture)
     return width * picture.columns + _side(picture), rows * max(height, 340 // rows)  # room for the colour bar
 

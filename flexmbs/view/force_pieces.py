@@ -133,5 +133,5 @@ def trace(path: Array, color: str, look: Look, pale: bool = False) -> list[Lines
     index = np.arange(len(path) - 1)
     segments = np.stack([index, index + 1], axis=1)
     shade = mixed(color, "#ffffff", 0.55) if pale else color
-    lifted = path - np.array([0.0, 0.0, look.layer * look.flat])
+    lifted = path - np.array([0.0, 0.0, (1.0 + pale) * look.width * look.flat])
     return [Lines(lifted, segments, "trace", shade, 3.5 if pale else 5.0)]

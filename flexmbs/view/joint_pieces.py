@@ -67,6 +67,22 @@ class Stock:
         local = np.einsum("tij,ti->tj", self.poses.rotation[i] @ axes, way)
         return np.array([local[:, :2].min(axis=0), local[:, :2].max(axis=0)])
 
+    def girth(self, frame: Frame, axis: Array) -> float:
+        """Largest distance of the frame's shaped body from an axis through it, if it is longer along it; else 0."""
+        own = [p.solid.points for p in self.pieces[self.number(frame)] if p.own]
+        if not own or not frame.body.shape or frame.body.kind == GROUND:
+            return 0.0
+        arm = np.concatenate(own) - frame.position
+        along = arm @ axis
+        around = float(np.linalg.norm(arm - np.outer(along, axis), axis=1).max())
+        return around if np.ptp(along) > 1.6 * around else 0.0
+
+    def hangs(self, frame: Frame, other: Frame) -> bool:
+        """Whether the other frame's body stays mostly below the frame."""
+        center = other.body.mass_parameters[1]
+        arm = self.poses.path(Frame(other.body, center)) - self.poses.path(frame)
+        return bool(np.mean(arm @ self.look.up) < -0.4 * np.mean(np.linalg.norm(arm, axis=1)))
+
     def thickness(self, frame: Frame, axis: Array) -> tuple[float, float]:
         """Extent of the frame's body along an axis, and its second smallest extent along its own axes; of shapes."""
         own = [p.solid.points for p in self.pieces[self.number(frame)] if p.own]
@@ -96,9 +112,9 @@ def _flat(joint: Joint, stock: Stock) -> list[Piece]:
     top = max(stock.heights[i], stock.heights[j]) + 0.4 * look.layer
     pieces: list[Piece] = []
     if isinstance(joint, planar.Revolute | spatial.Revolute | spatial.Spherical):
-        for frame in (joint.frame_i, joint.frame_j):
+        for frame, other in ((joint.frame_i, joint.frame_j), (joint.frame_j, joint.frame_i)):
             if frame.body.kind == GROUND:
-                pieces += _flat_bearing(frame, stock)
+                pieces += _flat_bearing(frame, stock, stock.hangs(frame, other))
         p = joint.frame_j.position
         pieces.append(Piece(j, sheet(circle(p, 0.27 * w), top), DARK, lit=False))
         pieces.append(Piece(j, sheet(circle(p, 0.17 * w), top + 0.1 * look.layer), "#ffffff", lit=False))
@@ -129,9 +145,9 @@ def axis_vector_2d(axis: Any) -> Array:
     return axis_vector([*axis, 0.0] if not isinstance(axis, str) and np.shape(axis) == (2,) else axis)
 
 
-def _flat_bearing(frame: Frame, stock: Stock) -> list[Piece]:
-    """A foot under a pin, on hatched ground."""
-    look, w, up = stock.look, stock.look.width, stock.look.up
+def _flat_bearing(frame: Frame, stock: Stock, hangs: bool) -> list[Piece]:
+    """A foot under a pin (over it, where its body hangs), on hatched ground."""
+    look, w, up = stock.look, stock.look.width, stock.look.up * (-1.0 if hangs else 1.0)
     number, p = stock.number(frame), frame.position
     side = np.array([up[1], -up[0], 0.0])
     low = p - 1.45 * w * up
@@ -194,9 +210,9 @@ def _in_space(joint: Joint, stock: Stock) -> list[Piece]:
     pieces: list[Piece] = []
     if isinstance(joint, spatial.Revolute | planar.Revolute):
         length, radius = _pin(joint, stock, along_i, along_j)
-        middle = _lifted(frame_j, j, stock)
-        pieces.append(Piece(j, cylinder(middle - length / 2 * along_j, middle + length / 2 * along_j, radius), STEEL))
-        pieces += _foot(joint, stock, radius)
+        middle, half = _lifted(frame_j, j, stock), length / 2 * along_j
+        pieces.append(Piece(j, cylinder(middle - half, middle + half, radius), STEEL))
+        pieces += _foot(joint, stock, min(radius, 0.34 * w))
     elif isinstance(joint, spatial.Cylindrical | spatial.Prismatic | spatial.PointOnLine | planar.Prismatic):
         direction = joint.direction if isinstance(joint, planar.Prismatic) else axis
         pieces += _rail(joint, direction, stock)
@@ -241,6 +257,9 @@ def _pin(joint: Any, stock: Stock, along_i: Array, along_j: Array) -> tuple[floa
     if isinstance(joint, planar.Revolute):
         i, j = stock.number(joint.frame_i), stock.number(joint.frame_j)
         return abs(stock.heights[i] - stock.heights[j]) * 2 + 1.3 * stock.look.layer, 0.24 * w
+    around = max(stock.girth(joint.frame_i, along_i), stock.girth(joint.frame_j, along_j))
+    if around > 0:  # a shaft in its own direction: a collar
+        return 0.4 * w, 1.06 * around + 0.06 * w
     thick = [stock.thickness(joint.frame_i, along_i), stock.thickness(joint.frame_j, along_j)]
     longest = max(t[0] for t in thick)
     radius = min(0.34 * w, 0.4 * min(t[1] for t in thick))
@@ -251,11 +270,11 @@ def _foot(joint: Any, stock: Stock, radius: float) -> list[Piece]:
     """A stem and a foot where a joint is held by the ground."""
     pieces = []
     w, up = stock.look.width, stock.look.up
-    for frame in (joint.frame_i, joint.frame_j):
+    for frame, other in ((joint.frame_i, joint.frame_j), (joint.frame_j, joint.frame_i)):
         if frame.body.kind != GROUND or frame.body.shape:
             continue
         p, t = frame.position, triad(up)
-        low = p - 1.9 * w * up
+        low = p - (-1.9 if stock.hangs(frame, other) else 1.9) * w * up
         foot = [box((1.9 * w, 1.9 * w, 0.28 * w), low, t), cylinder(p, low, max(0.75 * radius, 0.16 * w))]
         pieces.append(Piece(stock.number(frame), merged(foot), GROUND_COLOR))
     return pieces
@@ -287,7 +306,8 @@ def _rail(joint: Any, direction: Array, stock: Stock) -> list[Piece]:
             return [Piece(i, rail, color)]
         bulk = (0.85 * w, 0.85 * w, 1.5 * w)
         sleeve = box(bulk, _lifted(joint.frame_j, j, stock), triad(along_j))
-    return [Piece(i, rail, color), Piece(j, sleeve, STEEL)]
+    shaped = [Piece(i, rail, color)] if not joint.frame_i.body.shape else []  # what has a shape needs no rail
+    return shaped if joint.frame_j.body.shape else [*shaped, Piece(j, sleeve, STEEL)]
 
 
 def _thread(start: Array, end: Array, radius: float) -> Solid:
@@ -343,14 +363,17 @@ def _drive(drive: Drive, stock: Stock) -> list[Piece]:
         return []
     look, w = stock.look, stock.look.width
     i, j = stock.number(measure.frame_i), stock.number(measure.frame_j)
-    outline = arc_arrow(0.95 * w, 0.13 * w, 0.25 * np.pi, 1.6 * np.pi)
     if look.flat:
+        outline = arc_arrow(0.95 * w, 0.13 * w, 0.25 * np.pi, 1.6 * np.pi)
         z = max(stock.heights[i], stock.heights[j]) + 0.6 * look.layer
         arrow = sheet(outline + measure.frame_i.position[:2], z)
         return [Piece(i, arrow, ACCENT, lit=False)]
     axes = np.column_stack([measure.a, measure.a2, np.cross(measure.a, measure.a2)])
     t = measure.frame_i.axes @ axes
-    thick = max(stock.thickness(f, t[:, 2])[0] for f in (measure.frame_i, measure.frame_j))
-    lift = (0.75 * thick if thick else 0.55 * w) + abs(stock.heights[i] - stock.heights[j])
+    both = ((measure.frame_i, t[:, 2]), (measure.frame_j, measure.frame_j.axes @ axes[:, 2]))
+    around = max(stock.girth(f, axis) for f, axis in both)
+    thick = max(stock.thickness(f, axis)[0] for f, axis in both)
+    lift = 0.0 if around else (0.75 * thick if thick else 0.55 * w) + abs(stock.heights[i] - stock.heights[j])
+    outline = arc_arrow(max(0.95 * w, 1.35 * around + 0.2 * w), 0.13 * w, 0.25 * np.pi, 1.6 * np.pi)
     flat = plate(outline, lift - 0.05 * w, lift + 0.05 * w)
     return [Piece(i, flat.moved(measure.frame_i.position, t), ACCENT)]

@@ -108,7 +108,7 @@ class Drawing:
     def legend(self) -> tuple[tuple[str, str], ...]:
         """Names and colours: of the bodies, if they are not too many, and of arrows and traces."""
         named = [(b.name, c) for b, c in zip(self.system.bodies, self.colors, strict=True) if b.kind != GROUND]
-        out = named if len(named) <= len(COLORS) and self.options.color is None else []
+        out = named if 1 < len(named) <= len(COLORS) and self.options.color is None else []
         if self.options.reactions and self._strongest > 0:
             out = [*out, (f"reaction ({_force(self._strongest)})", ARROW)]
         if self.options.forces and self._largest_load > 0:
@@ -176,7 +176,7 @@ class Drawing:
         if count < 1:
             return []
         out: Items = []
-        back = np.array([0.0, 0.0, -2.0 * self.look.layer * (len(self.system.bodies) + 2)]) * self.look.flat
+        back = np.array([0.0, 0.0, -4.0 * self.look.width]) * self.look.flat
         for n, k in enumerate(np.linspace(0, len(self.whole.t) - 1, count).astype(int)):
             for p in self.pieces:
                 if p.own:

@@ -262,6 +262,9 @@ def _draw(axis: Any, t: Array, curves: Sequence[tuple[str, str, Array]]) -> None
         style = "-" if k < len(LINES) else "--"
         axis.plot(t, values, style, color=LINES[k % len(LINES)], linewidth=1.5, label=name)
     labels = list(dict.fromkeys(label for _, label, _ in curves))
+    units = {label.partition("[")[2] for label in labels}
+    if len(labels) > 1 and len(units) == 1 and "" not in units:  # several names of one unit
+        labels = [", ".join(label.partition("[")[0].strip() for label in labels) + f" [{units.pop()}"]
     axis.set_ylabel(" / ".join(labels))
     if len(t) > 1:
         axis.set_xlim(t[0], t[-1])

@@ -143,7 +143,7 @@ def _add_surface(pyvista: Any, plotter: Any, item: Surface, bar: ColorBar | None
         data = data.compute_normals(feature_angle=28.0, split_vertices=True, consistent_normals=False)
     colours = _coloured(item.values, item.color, bar)
     # a plane part is seen straight on: shading would only darken its colours
-    light = 0.2 if item.values is not None else 0.36
+    light = 0.2 if item.values is not None else 0.42
     shading = {"smooth_shading": True, "specular": 0.08, "ambient": light} if item.closed else {"lighting": False}
     if item.opacity < 1:
         colours["opacity"] = item.opacity
@@ -158,6 +158,10 @@ def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pi
     if item.values is not None:
         data.point_data["values"] = item.values
     colours = _coloured(item.values, item.color, bar)
+    if item.kind == "trace":  # drivers draw wide lines as they please
+        tube = data.strip(join=True).tube(radius=item.width / 2 * pixel, n_sides=8)
+        plotter.add_mesh(tube, **colours, lighting=False, render=False)
+        return
     if item.kind == "member":
         tube = data.strip().tube(radius=item.width * pixel, n_sides=16)
         plotter.add_mesh(tube, **colours, smooth_shading=True, ambient=0.45, render=False)
