@@ -40,5 +40,5 @@ print(f"joint force at t = 1 s: {np.round(precise.reaction(ball)[-1, :3], 6)} N"
 
 if __name__ == "__main__":
     swing = fm.forward_dynamics(system, 1.0, step=1e-3, output_step=0.01)
-    picture = view.snapshot(swing, Path("swinging_brick.png").absolute(), at=0.4, traces=[brick.at(*size)], ghosts=4)
+    picture = view.snapshot(swing, Path("swinging_brick.png").absolute(), at=0.25, traces=[brick.at(*size)], ghosts=4)
     print(f"\nThe brick is in {picture}")

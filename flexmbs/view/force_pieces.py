@@ -128,6 +128,8 @@ def triads(frames: Sequence[Frame], poses: Poses, k: int, look: Look) -> list[Su
 
 def trace(path: Array, color: str, look: Look, pale: bool = False) -> list[Lines]:
     """The way of a point (time, 3)."""
+    far = np.linalg.norm(np.diff(path, axis=0), axis=1) > 1e-6 * look.width  # where it rests there is no line
+    path = path[np.concatenate([[True], far])]
     if len(path) < 2:
         return []
     index = np.arange(len(path) - 1)

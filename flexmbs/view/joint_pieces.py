@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import GROUND, Frame
+from flexmbs.forces.springs import SpringDamper
 from flexmbs.joints import planar, spatial
 from flexmbs.joints.drives import Drive
 from flexmbs.joints.joint import Joint
-from flexmbs.joints.measures import ANGLE
+from flexmbs.joints.measures import ANGLE, DISTANCE
 from flexmbs.rotations import axis_vector, triad
 from flexmbs.view.look import ACCENT, DARK, PALE, STEEL, Look, Piece, flat_piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
@@ -81,7 +82,7 @@ class Stock:
         """Whether the other frame's body stays mostly below the frame."""
         center = other.body.mass_parameters[1]
         arm = self.poses.path(Frame(other.body, center)) - self.poses.path(frame)
-        return bool(np.mean(arm @ self.look.up) < -0.4 * np.mean(np.linalg.norm(arm, axis=1)))
+        return bool(np.mean(arm @ self.look.up) < -0.12 * np.mean(np.linalg.norm(arm, axis=1)))
 
     def thickness(self, frame: Frame, axis: Array) -> tuple[float, float]:
         """Extent of the frame's body along an axis, and its second smallest extent along its own axes; of shapes."""
@@ -184,10 +185,15 @@ def _flat_guide(joint: Any, stock: Stock) -> list[Piece]:
     across = np.array([-along[1], along[0], 0.0])
     low, high = stock.travel(joint, joint.direction)
     point = isinstance(joint, planar.PointOnLine)
-    margin = 0.8 * w if point else 1.6 * w
+    margin, gap = (0.8 * w, 0.42 * w) if point else (1.6 * w, 0.86 * w)
+    if not point and joint.frame_j.body.shape:
+        own = [p.solid.points for p in stock.pieces[stock.number(joint.frame_j)] if p.own]
+        arm = np.concatenate(own) - joint.frame_j.position
+        ahead = joint.frame_j.axes @ joint.direction
+        margin = float(np.abs(arm @ ahead).max()) + 0.5 * w
+        gap = float(np.abs(arm @ np.cross([0.0, 0.0, 1.0], ahead)).max()) + 0.14 * w
     ends = [joint.frame_i.position + s * along for s in (low - margin, high + margin)]
     sides = (-1.0, 1.0)
-    gap = 0.42 * w if point else 0.86 * w
     z = stock.heights[i] - 0.2 * look.layer
     if joint.frame_i.body.kind == GROUND:
         shifted = [(s, ends[0] + s * gap * across, ends[1] + s * gap * across) for s in sides]
@@ -286,7 +292,7 @@ def _rail(joint: Any, direction: Array, stock: Stock) -> list[Piece]:
     i, j = stock.number(joint.frame_i), stock.number(joint.frame_j)
     along_i, along_j = joint.frame_i.axes @ direction, joint.frame_j.axes @ direction
     low, high = stock.travel(joint, direction)
-    start, end = (joint.frame_i.position + s * along_i for s in (low - 1.6 * w, high + 1.6 * w))
+    start, end = (joint.frame_i.position + s * along_i for s in (low - 2.2 * w, high + 2.2 * w))
     color = GROUND_COLOR if joint.frame_i.body.kind == GROUND else STEEL
     lift = np.array([0.0, 0.0, stock.heights[i]])
     if isinstance(joint, spatial.Cylindrical | spatial.PointOnLine):
@@ -351,6 +357,30 @@ def floor(joint: Any, normal: Array, margin: float, stock: Stock, line: bool = F
     both = zip(squares, (PALE, "#d6dce1"), strict=True)
     place = joint.frame_i.position
     return [Piece(number, merged(some).moved(place, t), color, lit=False) for some, color in both]
+
+
+def anchor_pieces(force: Any, stock: Stock) -> list[Piece]:
+    """A bit of wall where a spring or damper between two points is held by the ground."""
+    if not isinstance(force, SpringDamper) or force.measure.kind != DISTANCE:
+        return []
+    look, w, pieces = stock.look, stock.look.width, []
+    frames = (force.measure.frame_i, force.measure.frame_j)
+    for frame, other in (frames, frames[::-1]):
+        if frame.body.kind != GROUND:
+            continue
+        p = frame.position
+        way = stock.poses.point(other, 0) - p
+        if not np.linalg.norm(way) > 0:
+            continue
+        t = triad(way)
+        if look.flat:
+            side = w * np.array([-t[1, 2], t[0, 2], 0.0])
+            pieces += _hatched(stock.number(frame), p - side, p + side, 1.0, 0.0, look, t[:, 2])
+        else:
+            pieces.append(
+                Piece(stock.number(frame), box((1.3 * w, 1.3 * w, 0.2 * w), p - 0.1 * w * t[:, 2], t), GROUND_COLOR)
+            )
+    return pieces
 
 
 # ---- drives ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from flexmbs.system.system import System
 from flexmbs.view.body_pieces import body_pieces, held_at
 from flexmbs.view.camera import Camera, camera
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
-from flexmbs.view.joint_pieces import Stock, floor, joint_pieces
+from flexmbs.view.joint_pieces import Stock, anchor_pieces, floor, joint_pieces
 from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
@@ -100,6 +100,7 @@ class Drawing:
         for joint in system.joints:
             every += joint_pieces(joint, stock)
         for force in system.forces:
+            every += anchor_pieces(force, stock)
             if isinstance(force, SphereOnPlane) and not look.flat:
                 every += floor(force, axis_vector(force.normal), max(1.5 * force.radius, 2 * look.width), stock)
         return every
