@@ -123,8 +123,7 @@ class Drawing:
             return None
         some = range(0, len(self.whole.t), max(1, len(self.whole.t) // 60))
         speeds = [_speeds(p, self.whole, k).max() for k in some for p in self.pieces if p.own]
-        top, unit = with_prefix(np.array([max(speeds, default=0.0)]), "m/s")
-        return ColorBar(f"speed [{unit}]", 0.0, float(top[0]) or 1.0, "viridis")
+        return ColorBar("speed [m/s]", 0.0, float(max(speeds, default=0.0)) or 1.0, "viridis")
 
     def items(self, k: int) -> Items:
         """Everything at the k-th of the times shown."""
@@ -139,13 +138,12 @@ class Drawing:
             out += trace(way, color, look, pale=True)
             out += trace(np.concatenate([past, here.point(frame, k)[None]]), color, look)
         bar = self.bar
-        factor = 1.0 if bar is None else _unit(bar)
         edges = []
         for piece in self.pieces:
             if piece.lit:
                 turned = here.rotation[piece.body, k]
                 edges.append((piece.solid.points @ turned.T + here.position[piece.body, k], piece.edges))
-            values = _speeds(piece, here, k) / factor if bar is not None and piece.own else None
+            values = _speeds(piece, here, k) if bar is not None and piece.own else None
             shade = STEEL if bar is not None and piece.lit else None
             out.append(piece.at(here.position[piece.body, k], here.rotation[piece.body, k], shade, values))
         out += _edge_lines(edges)
@@ -305,10 +303,6 @@ def _force_of(result: Result, joint: Any) -> Array:
 def _speeds(piece: Piece, at: Poses, k: int) -> Array:
     arm = piece.solid.points @ at.rotation[piece.body, k].T
     return np.linalg.norm(at.velocity[piece.body, k] + np.cross(at.spin[piece.body, k], arm), axis=1)
-
-
-def _unit(bar: ColorBar) -> float:
-    return {"k": 1e3, "m": 1.0, "µ": 1e-6}.get(bar.title.split("[")[1][0], 1.0) if "mm/s" not in bar.title else 1e-3
 
 
 def _force(newtons: float) -> str:

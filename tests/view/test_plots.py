@@ -20,7 +20,7 @@ class Pendulum:
         self.ground = fm.Ground()
         self.bob = fm.PlanarBody("bob", 2.0, 0.1, center=(0, -1.0), angle=1.0)
         self.pivot = fm.planar.Revolute("pivot", self.ground.at(0, 0), self.bob.at(0, 0))
-        self.car = fm.PlanarBody("car", 1.0, 0.1)
+        self.car = fm.PlanarBody("car", 1.0, 0.1, center=(0.2, 0.0))
         self.track = fm.planar.Prismatic("track", self.ground.at(0, 2), self.car.at(0, 0), axis="x")
         self.motor = fm.Drive("motor", self.track.distance, lambda t: 0.05 * t**2)
         damper = fm.SpringDamper("damper", self.pivot.angle, damping=0.3)
@@ -74,6 +74,7 @@ def test_reactions(model: Pendulum) -> None:
     np.testing.assert_allclose(lines(force)["size"], np.hypot(lines(force)["Fx"], weight))
     assert force.get_ylabel() == "force [N]"
     assert moment.get_ylabel() == "moment [N m]"
+    np.testing.assert_allclose(lines(moment)["Mz"], 9.81 * 0.2, rtol=1e-9)  # the weight, off the middle
     assert len(view.reactions(model.motion, model.pivot).axes) == 1  # a hinge carries no moment
     assert view.reactions(model.motion, model.motor).axes[0].get_ylabel() == "force [N]"
     assert view.reactions(model.motion, model.ground).axes[0].get_ylabel() == "force [N]"
