@@ -23,7 +23,9 @@ ground = fm.Ground()
 spindle = fm.RigidBody.cylinder("spindle", 0.008, 0.5, density=7850.0, position=(0, 0, -0.2))
 joints = [fm.Revolute("bearing", ground.at(0, 0, 0.05), spindle.at(0, 0, 0.25), axis="z")]
 sleeve = fm.RigidBody.cylinder("sleeve", 0.03, 0.04, density=SLEEVE / (np.pi * 0.03**2 * 0.04))
-joints.append(fm.Prismatic("guide", spindle.at(0, 0, 0.2), sleeve.at(0, 0, 0), axis="z", start=-0.35))
+joints.append(
+    fm.Prismatic("guide", spindle.at(0, 0, 0.2), sleeve.at(0, 0, 0), axis="z", start=-2 * LENGTH * np.cos(START))
+)
 arms, links, balls = [], [], []
 for k, side in enumerate((1, -1)):
     arm = fm.RigidBody(  # a ball on a massless rod, drawn as such

@@ -58,6 +58,11 @@ def _(shape: Mesh) -> Solid:
     return Solid(part.at(shape.points), part.triangles)
 
 
+def is_seen(body: Body) -> bool:
+    """Whether a body is a thing: coordinates without mass, such as those of contacts, are not."""
+    return body.kind == GROUND or bool(body.shape) or body.mass_parameters[0] > 0
+
+
 def held_at(system: System, body: Body) -> list[tuple[Any, Frame]]:
     """Joints and forces that hold a body, with the frames at which they do."""
     found: list[tuple[Any, Frame]] = []
@@ -75,7 +80,7 @@ def body_pieces(system: System, body: Body, number: int, color: str, height: flo
         if look.flat:
             return [p for s in body.shape for p in _flat_shape(s, number, color, height, look)]
         return [Piece(number, solid(s), color, own=True) for s in body.shape]
-    if body.kind == GROUND:
+    if body.kind == GROUND or not is_seen(body):
         return []
     held = held_at(system, body)
     round_one = _round(body, number, held, color, height, look)
@@ -128,7 +133,9 @@ def _round(body: Body, number: int, held: Sequence[Any], color: str, height: flo
         if isinstance(item, RollingDisc) and frame is item.frame_j:
             return _disc(number, frame.position, frame.axes @ axis_vector(item.axis), item.radius, color)
         if isinstance(item, SphereOnPlane | SphereOnSphere):
-            radius = item.radii[0] if frame is item.frame_i else item.radii[1]
+            radius = item.radii[0] if frame is item.frame_i else abs(item.radii[1])
+            if frame is item.frame_i and item.radii[1] < 0:
+                continue  # it holds the other inside: a ring
             if radius > 0 and look.flat:
                 return _flat_disc(number, frame.position, radius, color, height, look)
             if radius > 0:

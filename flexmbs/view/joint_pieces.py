@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import GROUND, Frame
+from flexmbs.forces.contact import SphereOnPlane, SphereOnSphere
 from flexmbs.forces.springs import SpringDamper
 from flexmbs.joints import planar, spatial
 from flexmbs.joints.drives import Drive
@@ -51,7 +52,7 @@ class Stock:
 
     def number(self, frame: Frame) -> int:
         """Of the frame's body."""
-        return self.poses.system.body_number(frame.body)
+        return self.poses.number(frame)
 
     def travel(self, joint: Any, direction: Array) -> tuple[float, float]:
         """Least and largest distance of the second origin along a direction of the first frame."""
@@ -381,6 +382,35 @@ def anchor_pieces(force: Any, stock: Stock) -> list[Piece]:
                 Piece(stock.number(frame), box((1.3 * w, 1.3 * w, 0.2 * w), p - 0.1 * w * t[:, 2], t), GROUND_COLOR)
             )
     return pieces
+
+
+def contact_pieces(force: Any, stock: Stock) -> list[Piece]:
+    """What bodies touch: a floor under a ball, a hatched line under a circle, the ring or bowl around one inside."""
+    look, w = stock.look, stock.look.width
+    if isinstance(force, SphereOnPlane):
+        normal = axis_vector_2d(force.normal)
+        margin = max(1.5 * force.radius, 2 * w)
+        if not look.flat:
+            return floor(force, normal, margin, stock)
+        along = np.cross(normal, [0.0, 0.0, 1.0])
+        low, high = stock.travel(force, along)
+        a, b = (force.frame_i.position + s * (force.frame_i.axes @ along) for s in (low - margin, high + margin))
+        number = stock.number(force.frame_i)
+        up = force.frame_i.axes @ normal
+        return _hatched(number, a - 0.065 * w * up, b - 0.065 * w * up, -1.0, stock.heights[number], look, up)
+    if isinstance(force, SphereOnSphere) and force.radii[1] < 0:
+        number, radius = stock.number(force.frame_i), force.radii[0]
+        if look.flat:
+            ring = [circle(force.frame_i.position, radius + s * w) for s in (0.0, 0.16)]
+            z = stock.heights[number] - 0.3 * look.layer
+            solid = merged([sheet(ring[1], z - 0.1 * look.layer)])
+            return [Piece(number, solid, DARK, lit=False), Piece(number, sheet(ring[0], z), "#ffffff", lit=False)]
+        theta = np.linspace(np.pi / 2, np.pi, 16)
+        path = np.column_stack([0 * theta, 0 * theta, radius * np.cos(theta)])
+        bowl = tube(path, np.maximum(radius * np.sin(theta), 1e-9 * radius), 48)
+        open_one = Solid(bowl.points, bowl.triangles[: -2 * 48])  # without its caps
+        return [Piece(number, open_one.moved(force.frame_i.position, triad(look.up)), PALE)]
+    return []
 
 
 # ---- drives ---------------------------------------------------------------------------------------------------------

@@ -12,15 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import GROUND, PLANAR, POINT, Body, Frame
 from flexmbs.errors import AnalysisError
-from flexmbs.forces.contact import SphereOnPlane
 from flexmbs.joints.joint import Joint
 from flexmbs.results import Result
-from flexmbs.rotations import axis_vector
 from flexmbs.system.system import System
-from flexmbs.view.body_pieces import body_pieces, held_at
+from flexmbs.view.body_pieces import body_pieces, held_at, is_seen
 from flexmbs.view.camera import Camera, camera
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
-from flexmbs.view.joint_pieces import Stock, anchor_pieces, floor, joint_pieces
+from flexmbs.view.joint_pieces import Stock, anchor_pieces, contact_pieces, joint_pieces
 from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
@@ -83,9 +81,10 @@ class Drawing:
     @cached_property
     def colors(self) -> list[str]:
         """One for each body."""
-        moving = [k for k, b in enumerate(self.system.bodies) if b.kind != GROUND]
+        moving = [k for k, b in enumerate(self.system.bodies) if b.kind != GROUND and is_seen(b)]
         order = {k: n for n, k in enumerate(moving)}
-        return [COLORS[order[k] % len(COLORS)] if k in order else GROUND_COLOR for k in range(len(self.system.bodies))]
+        count = len(self.system.bodies) + 1  # and space
+        return [COLORS[order[k] % len(COLORS)] if k in order else GROUND_COLOR for k in range(count)]
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -96,19 +95,18 @@ class Drawing:
         every = [piece for one in each for piece in one]
         if not self.options.joints:
             return every
-        stock = Stock(self.whole, look, heights, self.colors, each)
+        stock = Stock(self.whole, look, [*heights, 0.0], self.colors, [*each, []])
         for joint in system.joints:
             every += joint_pieces(joint, stock)
         for force in system.forces:
-            every += anchor_pieces(force, stock)
-            if isinstance(force, SphereOnPlane) and not look.flat:
-                every += floor(force, axis_vector(force.normal), max(1.5 * force.radius, 2 * look.width), stock)
+            every += anchor_pieces(force, stock) + contact_pieces(force, stock)
         return every
 
     @cached_property
     def legend(self) -> tuple[tuple[str, str], ...]:
         """Names and colours: of the bodies, if they are not too many, and of arrows and traces."""
-        named = [(b.name, c) for b, c in zip(self.system.bodies, self.colors, strict=True) if b.kind != GROUND]
+        bodies = zip(self.system.bodies, self.colors, strict=False)
+        named = [(b.name, c) for b, c in bodies if b.kind != GROUND and is_seen(b)]
         out = named if 1 < len(named) <= len(COLORS) and self.options.color is None else []
         if self.options.reactions and self._strongest > 0:
             out = [*out, (f"reaction ({_force(self._strongest)})", ARROW)]
@@ -228,7 +226,7 @@ def _frame(given: Any) -> Frame:
 
 
 def _is_planar(system: System, result: Result) -> bool:
-    for body in system.bodies:
+    for body in filter(is_seen, system.bodies):
         if body.kind == POINT and np.abs(result.position(body)[:, 2]).max() > 0:
             return False
         if body.kind not in (GROUND, PLANAR, POINT):
@@ -240,7 +238,7 @@ def _sizes(system: System, whole: Poses) -> tuple[float, float]:
     """Size of the mechanism (diagonal of what surrounds it, half the time) and width of its links."""
     frames: list[Frame] = []
     reach: list[float] = []
-    for body in system.bodies:
+    for body in filter(is_seen, system.bodies):
         held = [f for _, f in held_at(system, body)]
         frames += held
         center = body.mass_parameters[1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from flexmbs.bodies.body import Frame
+from flexmbs.bodies.body import GROUND, Frame
 from flexmbs.errors import AnalysisError
 from flexmbs.results import Result
 from flexmbs.system.system import System
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Poses and velocities of all bodies at times: (bodies, time, ...), in global axes."""
+    """Poses and velocities of all bodies at times: (bodies + 1, time, ...), in global axes; last is space itself."""
 
     system: System
     t: Array
@@ -27,18 +27,24 @@ class Poses:
     velocity: Array
     spin: Array
 
+    def number(self, frame: Frame) -> int:
+        """Of the frame's body; frames of the ground are also known where it is not among the bodies."""
+        if frame.body.kind == GROUND and all(body is not frame.body for body in self.system.bodies):
+            return len(self.system.bodies)
+        return self.system.body_number(frame.body)
+
     def point(self, frame: Frame, k: int) -> Array:
         """Origin of a frame at the k-th time, (3,)."""
-        b = self.system.body_number(frame.body)
+        b = self.number(frame)
         return np.asarray(self.position[b, k] + self.rotation[b, k] @ frame.position)
 
     def axes(self, frame: Frame, k: int) -> Array:
         """Axes of a frame as columns at the k-th time, (3, 3)."""
-        return np.asarray(self.rotation[self.system.body_number(frame.body), k] @ frame.axes)
+        return np.asarray(self.rotation[self.number(frame), k] @ frame.axes)
 
     def path(self, frame: Frame) -> Array:
         """Origin of a frame at all times, (time, 3)."""
-        b = self.system.body_number(frame.body)
+        b = self.number(frame)
         return np.asarray(self.position[b] + self.rotation[b] @ frame.position)
 
 
@@ -65,6 +71,8 @@ def poses(result: Result, times: ArrayLike) -> Poses:
     if t.ndim != 1 or not np.isfinite(t).all() or t.min() < first - slack or t.max() > last + slack:
         raise AnalysisError(f"at={times!r}: the result runs from t = {first:.6g} to {last:.6g} s.")
     found = [_body(result, body, t) for body in result.system.bodies]
+    zero = np.zeros((len(t), 3))
+    found.append((zero, np.tile(np.eye(3), (len(t), 1, 1)), zero, zero))
     position, rotation, velocity, spin = (np.stack(a) for a in zip(*found, strict=True))
     return Poses(result.system, t, position, rotation, velocity, spin)
 
