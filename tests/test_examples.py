@@ -93,49 +93,6 @@ def test_portal_frame() -> None:
     np.testing.assert_allclose(names["swayed"].reaction("ground")[:3], [-1000.0, 0.0, 0.0], atol=1e-6)
 
 
-def test_slider_crank_torque(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All formulations agree, and over a turn the torque does no work."""
-    names = draw("slider_crank_torque", tmp_path, monkeypatch)
-    one, *others = names["torques"].values()
-    for other in others:
-        np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
-    assert np.trapezoid(one, names["times"]) == pytest.approx(0.0, abs=1e-6 * np.abs(one).max() * names["times"][-1])
-    assert names["stroke"] == pytest.approx(2 * names["RADIUS"])
-
-
-def test_four_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One motion in spite of three redundant rows; the motor's work is the change of energy."""
-    names = draw("four_bar", tmp_path, monkeypatch)
-    assert names["linkage"].mobility == 0  # the motor takes the one motion
-    assert len(names["linkage"].redundant) == 3
-    energy = names["motion"].energy.total
-    assert names["work"] == pytest.approx(energy[-1] - energy[0], rel=5e-3)
-
-
-def test_bricard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One motion in spite of Grübler; it follows the closed form, turning far, and keeps its energy."""
-    names = draw("bricard", tmp_path, monkeypatch)
-    assert names["linkage"].mobility == 1
-    assert len(names["linkage"].redundant) == 1
-    assert names["misfit"] < 1e-10
-    assert np.ptp(names["phi"]) > 1.0
-    assert names["apart"] < 1e-3
-    alike = [names["motion"].coordinate(names["hinges"][k].angle) for k in (1, 3, 5)]
-    np.testing.assert_allclose(alike[1:], [alike[0]] * 2, atol=1e-10)
-    energy = names["precise"].energy
-    assert np.ptp(energy.total) < 1e-6 * energy.kinetic.max()
-
-
-def test_swinging_brick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = draw("swinging_brick", tmp_path, monkeypatch)
-    errors = names["errors"]
-    assert 3.6 < errors[0] / errors[1] < 4.4
-    assert 3.6 < errors[1] / errors[2] < 4.4
-    np.testing.assert_allclose(
-        names["precise"].reaction(names["ball"])[-1, :3], [-1.55660097, 8.37911267, 2.21638198], atol=1e-6
-    )
-
-
 def test_pendulum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The period of cases from elliptic integrals; in the lowest position the pivot holds three times the weight."""
     names = draw("pendulum", tmp_path, monkeypatch)
@@ -177,6 +134,49 @@ def test_rolling_disc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.ptp(names["energy"]) < 1e-4 * names["energy"][0]
     lean = [m.rotation(d)[:, 2, 2] for m, d in ((names["steady"], names["disc"]), (names["wobble"], names["wobbling"]))]
     assert np.ptp(lean[0]) < 1e-4 < 0.05 < np.ptp(lean[1])
+
+
+def test_slider_crank_torque(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All formulations agree, and over a turn the torque does no work."""
+    names = draw("slider_crank_torque", tmp_path, monkeypatch)
+    one, *others = names["torques"].values()
+    for other in others:
+        np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
+    assert np.trapezoid(one, names["times"]) == pytest.approx(0.0, abs=1e-6 * np.abs(one).max() * names["times"][-1])
+    assert names["stroke"] == pytest.approx(2 * names["RADIUS"])
+
+
+def test_four_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One motion in spite of three redundant rows; the motor's work is the change of energy."""
+    names = draw("four_bar", tmp_path, monkeypatch)
+    assert names["linkage"].mobility == 0  # the motor takes the one motion
+    assert len(names["linkage"].redundant) == 3
+    energy = names["motion"].energy.total
+    assert names["work"] == pytest.approx(energy[-1] - energy[0], rel=5e-3)
+
+
+def test_bricard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One motion in spite of Grübler; it follows the closed form, turning far, and keeps its energy."""
+    names = draw("bricard", tmp_path, monkeypatch)
+    assert names["linkage"].mobility == 1
+    assert len(names["linkage"].redundant) == 1
+    assert names["misfit"] < 1e-10
+    assert np.ptp(names["phi"]) > 1.0
+    assert names["apart"] < 1e-3
+    alike = [names["motion"].coordinate(names["hinges"][k].angle) for k in (1, 3, 5)]
+    np.testing.assert_allclose(alike[1:], [alike[0]] * 2, atol=1e-10)
+    energy = names["precise"].energy
+    assert np.ptp(energy.total) < 1e-6 * energy.kinetic.max()
+
+
+def test_swinging_brick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = draw("swinging_brick", tmp_path, monkeypatch)
+    errors = names["errors"]
+    assert 3.6 < errors[0] / errors[1] < 4.4
+    assert 3.6 < errors[1] / errors[2] < 4.4
+    np.testing.assert_allclose(
+        names["precise"].reaction(names["ball"])[-1, :3], [-1.55660097, 8.37911267, 2.21638198], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
