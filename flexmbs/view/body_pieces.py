@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from flexmbs.rotations import as_pose_rotation, axis_vector, triad
 from flexmbs.system.system import System
 from flexmbs.view.look import DARK, Look, Piece, flat_piece, mixed
 from flexmbs.view.skin import skin
-from flexmbs.view.solids import Solid, ball, box, circle, cylinder, merged, plate, rounded
+from flexmbs.view.solids import Solid, ball, box, circle, cylinder, merged, plate, rounded, stroke
 
 Array = NDArray[np.float64]
 
@@ -126,6 +127,9 @@ def _flat_disc(number: int, center: Array, radius: float, color: str, height: fl
 def _round(body: Body, number: int, held: Sequence[Any], color: str, height: float, look: Look) -> list[Piece]:
     """A body known by how it rolls or touches: a disc or a ball."""
     for item, frame in held:
+        if hasattr(item, "curve_i"):
+            curve = item.curve_i if frame is item.frame_i else item.curve_j
+            return _curved(number, frame, curve, color, height, look)
         if isinstance(item, planar.Rolling) and frame is item.frame_j:
             if look.flat:
                 return _flat_disc(number, frame.position, item.radius, color, height, look)
@@ -141,6 +145,23 @@ def _round(body: Body, number: int, held: Sequence[Any], color: str, height: flo
             if radius > 0:
                 return [Piece(number, ball(frame.position, radius), color, own=True)]
     return []
+
+
+def _curved(number: int, frame: Frame, curve: Any, color: str, height: float, look: Look) -> list[Piece]:
+    """A cam or follower with the outline of its curve; what is open is drawn as a strip along it."""
+    s = np.linspace(*curve.span, 121)
+    points = frame.position[:2] + curve.point(s) @ frame.axes[:2, :2].T
+    closed = np.linalg.norm(points[0] - points[-1]) < 1e-3 * np.ptp(points, axis=0).max()
+    if not closed:
+        reach = 4.0 * look.width  # a line has no end of its own
+        points = points[np.linalg.norm(points - points[60], axis=1) <= reach]
+    outlines = (
+        [points[:-1]] if closed else [stroke(a, b, 0.5 * look.width) for a, b in pairwise(points[:: len(points) - 1])]
+    )
+    if look.flat:
+        return [p for o in outlines for p in flat_piece(number, o, height, color, look, own=True)]
+    low = height - 0.4 * look.layer
+    return [Piece(number, plate(o, low, low + 0.8 * look.layer), color, own=True) for o in outlines]
 
 
 def _disc(number: int, center: Array, axis: Array, radius: float, color: str) -> list[Piece]:

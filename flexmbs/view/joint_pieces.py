@@ -98,7 +98,7 @@ def joint_pieces(joint: Any, stock: Stock) -> list[Piece]:
     """Pieces of a joint or drive, in the axes of the bodies they move with."""
     if isinstance(joint, Drive):
         return _drive(joint, stock)
-    if not isinstance(joint, Joint):
+    if not isinstance(joint, Joint) or hasattr(joint, "curve_i"):  # curves are drawn as their bodies
         return []
     if stock.look.flat:
         return _flat(joint, stock)
@@ -409,7 +409,7 @@ def contact_pieces(force: Any, stock: Stock) -> list[Piece]:
         path = np.column_stack([0 * theta, 0 * theta, radius * np.cos(theta)])
         bowl = tube(path, np.maximum(radius * np.sin(theta), 1e-9 * radius), 48)
         open_one = Solid(bowl.points, bowl.triangles[: -2 * 48])  # without its caps
-        return [Piece(number, open_one.moved(force.frame_i.position, triad(look.up)), PALE)]
+        return [Piece(number, open_one.moved(force.frame_i.position, triad(look.up)), STEEL, opacity=0.25)]
     return []
 
 

@@ -59,6 +59,7 @@ class Piece:
     color: str
     lit: bool = True
     own: bool = False
+    opacity: float = 1.0
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -68,7 +69,7 @@ class Piece:
     def at(self, position: Array, rotation: Array, color: str | None = None, values: Array | None = None) -> Surface:
         """The piece where the body is."""
         points = self.solid.points @ rotation.T + position
-        return Surface(points, self.solid.triangles, color or self.color, values, closed=self.lit)
+        return Surface(points, self.solid.triangles, color or self.color, values, self.lit, self.opacity)
 
 
 def flat_piece(body: int, outline: ArrayLike, height: float, color: str, look: Look, own: bool = False) -> list[Piece]:

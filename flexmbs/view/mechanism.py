@@ -18,6 +18,7 @@ from flexmbs.system.system import System
 from flexmbs.view.body_pieces import body_pieces, held_at, is_seen
 from flexmbs.view.camera import Camera, camera
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
+from flexmbs.view.gear_pieces import gear_pieces
 from flexmbs.view.joint_pieces import Stock, anchor_pieces, contact_pieces, joint_pieces
 from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
@@ -96,6 +97,12 @@ class Drawing:
         if not self.options.joints:
             return every
         stock = Stock(self.whole, look, [*heights, 0.0], self.colors, [*each, []])
+        wheels = gear_pieces(system.joints, stock)
+        toothed = {p.body for p in wheels if p.own}
+        every = [
+            p for p in every if p.body not in toothed or system.bodies[p.body].shape or len(_places(system, p.body)) > 1
+        ]
+        every += wheels
         for joint in system.joints:
             every += joint_pieces(joint, stock)
         for force in system.forces:
@@ -223,6 +230,11 @@ def _frame(given: Any) -> Frame:
     if isinstance(given, Body):
         return Frame(given, np.zeros(3))
     raise AnalysisError(f"traces and triads are of frames or bodies, e.g. rod.at(0.1, 0, 0), not {given!r}.")
+
+
+def _places(system: System, number: int) -> set[tuple[float, ...]]:
+    """Points at which a body is held."""
+    return {tuple(np.round(f.position, 9)) for _, f in held_at(system, system.bodies[number])}
 
 
 def _is_planar(system: System, result: Result) -> bool:

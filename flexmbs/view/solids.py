@@ -171,7 +171,7 @@ def _inside(points: Array, a: Array, b: Array, c: Array) -> NDArray[np.bool_]:
     return np.asarray((_area(a, b, points) >= 0) & (_area(b, c, points) >= 0) & (_area(c, a, points) >= 0))
 
 
-def circle(center: ArrayLike, radius: float, sides: int = 48) -> Array:
+def circle(center: ArrayLike, radius: float, sides: int = 96) -> Array:
     """A polygon (sides, 2) for a circle."""
     phi = 2 * np.pi * np.arange(sides) / sides
     return np.asarray(center, dtype=float)[:2] + radius * np.column_stack([np.cos(phi), np.sin(phi)])
@@ -179,7 +179,7 @@ def circle(center: ArrayLike, radius: float, sides: int = 48) -> Array:
 
 def rounded(points: ArrayLike, radius: float) -> Array:
     """The outline of a plate around points (n, 2) with round corners: what circles about them span."""
-    every = np.concatenate([circle(p, radius) for p in np.asarray(points, dtype=float)])
+    every = np.concatenate([circle(p, radius, 48) for p in np.asarray(points, dtype=float)])
     return np.asarray(every[ConvexHull(every).vertices])
 
 
