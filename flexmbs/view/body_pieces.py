@@ -149,7 +149,8 @@ def _round(body: Body, number: int, held: Sequence[Any], color: str, height: flo
 
 def _curved(number: int, frame: Frame, curve: Any, color: str, height: float, look: Look) -> list[Piece]:
     """A cam or follower with the outline of its curve; what is open is drawn as a strip along it."""
-    s = np.linspace(*curve.span, 121)
+    first, last = curve.span
+    s = np.linspace(first, last, 121)
     points = frame.position[:2] + curve.point(s) @ frame.axes[:2, :2].T
     closed = np.linalg.norm(points[0] - points[-1]) < 1e-3 * np.ptp(points, axis=0).max()
     if not closed:

@@ -14,7 +14,7 @@ from flexmbs.joints.drives import Coupling
 from flexmbs.joints.joint import Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.view.joint_pieces import Stock
-from flexmbs.view.look import Piece, mixed
+from flexmbs.view.look import Piece, grown, mixed
 from flexmbs.view.solids import Solid, circle, merged
 
 Array = NDArray[np.float64]
@@ -130,7 +130,7 @@ def _wheel(wheel: Wheel, module: float, stock: Stock) -> list[Piece]:
     if look.flat:
         height = stock.heights[number] + 0.05 * look.layer
         line = 0.05 * look.width
-        beneath = outline * (1 + (-line if wheel.ring else line) / wheel.radius)
+        beneath = grown(outline, -line if wheel.ring else line)
         outer = None if rim is None else rim * (1 + line / wheel.radius)
         place = np.array([*frame.position[:2], 0.0])
         flat = [(beneath, outer, height - 0.2 * look.layer, mixed(color, "#000000", 0.45), False)]

@@ -257,11 +257,14 @@ def _sizes(system: System, whole: Poses) -> tuple[float, float]:
         if body.kind != GROUND:
             frames.append(Frame(body, center))
             ends = [f.position for f in held] + [center]
-            reach.append(max(float(np.linalg.norm(a - b)) for a in ends for b in ends))
+            round_one = max(
+                (_curved(item) for item, f in held_at(system, body) if f is getattr(item, "frame_i", None)), default=0.0
+            )
+            reach.append(max(round_one, *(float(np.linalg.norm(a - b)) for a in ends for b in ends)))
     paths = np.array([whole.path(f) for f in frames]) if frames else np.zeros((1, len(whole.t), 3))
     radii = [_radius(b) for b in system.bodies]
     size = float(np.median(np.linalg.norm(np.ptp(paths, axis=0), axis=1)))
-    size = max(size, 2 * max(radii, default=0.0), max((_rolling(j) for j in system.joints), default=0.0))
+    size = max(size, 2 * max(radii, default=0.0), *(max(_rolling(j), _curved(j)) for j in system.joints), 0.0)
     if size <= 0:
         size = 1.0
     longest = float(np.median([r for r in reach if r > 0] or [size]))
@@ -277,6 +280,14 @@ def _radius(body: Body) -> float:
         for s in body.shape
     ]
     return float(max(half, default=0.0))
+
+
+def _curved(joint: Any) -> float:
+    """Size of the first curve of a cam pair, 0 for other joints."""
+    if not hasattr(joint, "curve_i"):
+        return 0.0
+    first, last = joint.curve_i.span
+    return float(np.ptp(joint.curve_i.point(np.linspace(first, last, 33)), axis=0).max())
 
 
 def _rolling(joint: Any) -> float:

@@ -388,3 +388,62 @@ def test_wrong_requests_are_refused_in_words(crank: Crank, tmp_path: Path, monke
     monkeypatch.setattr("flexmbs.view.opengl.has_display", lambda: False)
     with pytest.raises(fm.AnalysisError, match=r"view\.snapshot or view\.animate"):
         view.show(motion)
+
+
+# ---- wheels ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("internal", [False, True])
+@pytest.mark.parametrize("ratio", [0.5, 1.5, 3.0])
+def test_teeth_mesh_for_ever(ratio: float, internal: bool) -> None:
+    """No tooth of one wheel is far inside the other, at any time: the coupling turns them as the picture has them.
+
+    Straight flanks overlap by a tenth of the module; teeth half a pitch off would by half of one.
+    """
+    if internal and ratio < 1:
+        ratio = 1 / ratio
+    ground = fm.Ground()
+    wheels = [fm.PlanarBody(name, 1.0, 0.01) for name in ("one", "two")]
+    places = (ground.at(0.1, 0.2), ground.at(0.4, 0.5))
+    hinges = [
+        fm.planar.Revolute(f"axle of {w.name}", p, w.at(0, 0), start=s)
+        for w, p, s in zip(wheels, places, (0.2, 0.0), strict=True)
+    ]
+    tie = fm.gear("gear", hinges[0].angle, hinges[1].angle, ratio if internal else -ratio)
+    drive = fm.Drive("motor", hinges[0].angle, fm.ConstantSpeed(1.3))
+    motion = fm.kinematics(fm.System([ground, *wheels], [*hinges, tie, drive]), np.linspace(0.0, 3.0, 13))
+    picture = drawing(motion, motion.t, Options(), None)
+    faces = [next(p for p in picture.pieces if p.own and p.body == b) for b in (1, 2)]
+    reach = np.hypot(*faces[0].solid.points[:-1, :2].T)  # of the wheel that is no ring: its teeth are 2.2 modules high
+    module = np.ptp(reach) / 2.2
+    for k in range(len(motion.t)):
+        outlines = []
+        for face in faces:
+            points = face.solid.points @ picture.shown.rotation[face.body, k].T + picture.shown.position[face.body, k]
+            outlines.append((face, points[:, :2]))
+        for (_, points), (other, around) in (outlines, outlines[::-1]):
+            triangles = around[other.solid.triangles]
+            assert deepest(points[:-1], triangles) < 0.12 * module
+
+
+def deepest(points: Any, triangles: Any) -> float:
+    """How far points lie inside of triangles at most."""
+    inside = np.full((len(points), len(triangles)), np.inf)
+    for k in range(3):
+        a, b = triangles[:, k], triangles[:, (k + 1) % 3]
+        edge = b - a
+        side = edge[:, 0] * (points[:, None, 1] - a[:, 1]) - edge[:, 1] * (points[:, None, 0] - a[:, 0])
+        inside = np.minimum(inside, side / np.linalg.norm(edge, axis=1))
+    return float(inside.max())
+
+
+def test_pitch_circles_touch() -> None:
+    """Radii in the ratio of the speeds, together the distance of the axles."""
+    ground = fm.Ground()
+    wheels = [fm.PlanarBody(name, 1.0, 0.01) for name in ("one", "two")]
+    hinges = [fm.planar.Revolute(w.name, ground.at(0.3 * k, 0), w.at(0, 0)) for k, w in enumerate(wheels)]
+    tie = fm.gear("gear", hinges[1].angle, hinges[0].angle, -2.0)  # the second turns twice as fast
+    picture = drawing(as_result(fm.System([ground, *wheels], [*hinges, tie])), [0.0], Options(), None)
+    tips = [np.hypot(*p.solid.points[:, :2].T).max() for p in sorted(picture.pieces, key=lambda p: p.body) if p.own]
+    module = tips[0] + tips[1] - 0.3  # both teeth stand out by half of that
+    assert (tips[0] - module / 2) / (tips[1] - module / 2) == pytest.approx(2.0, rel=1e-3)
