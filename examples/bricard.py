@@ -8,9 +8,12 @@ Every other hinge turns alike, and with φ, ψ the angles between successive lin
     cos φ + cos ψ + cos φ cos ψ = 0.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import flexmbs as fm
+from flexmbs import view
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=float)
 EDGES = np.roll(CORNERS, -1, axis=0) - CORNERS
@@ -41,3 +44,7 @@ phi, psi = (np.pi / 2 + motion.coordinate(hinges[k].angle) for k in (1, 2))
 misfit = np.abs(np.cos(phi) + np.cos(psi) + np.cos(phi) * np.cos(psi)).max()
 apart = np.abs(motion.position(links[3]) - precise.position(links[3])).max()
 print(f"the hinges miss the closed form by {misfit:.1e}; the two integrators differ by {apart:.1e} m after 5 s")
+
+if __name__ == "__main__":
+    print(f"\nThe linkage is in {view.snapshot(motion, Path('bricard.png').absolute(), at=[0.0, 0.7, 1.6])}")
+    view.phase(motion, hinges[1].angle, title="Bricard's linkage").savefig("bricard_phase.png")

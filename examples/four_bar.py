@@ -5,9 +5,12 @@ three of the twenty rows follow from the others. flexmbs names them, and shares 
 of the motor is the change of kinetic and potential energy.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import flexmbs as fm
+from flexmbs import view
 
 GROUND, CRANK, COUPLER, ROCKER = 0.45, 0.1, 0.4, 0.3
 
@@ -34,3 +37,9 @@ power = torque * motion.angular_velocity(crank)[:, 2]
 work = np.trapezoid(power, motion.t)
 swing = np.degrees(np.ptp(motion.coordinate(hinges[2].angle)))
 print(f"\nthe rocker swings through {swing:.1f} degrees; the motor does {work:.4f} J of work")
+
+if __name__ == "__main__":
+    tip = coupler.at(0, 0.1, 0)  # a point above the coupler: its way is a coupler curve
+    picture = view.snapshot(motion, Path("four_bar.png").absolute(), at=0.2, traces=[tip, coupler.at(CRANK, 0, 0)])
+    print(f"\nThe linkage is in {picture}")
+    view.plot(motion, [motor, [h.angle for h in hinges[1:]]], title="four-bar linkage").savefig("four_bar_plot.png")

@@ -4,9 +4,12 @@ At constant speed ω the piston's inertia force is m r ω² (cos φ + λ cos 2φ
 turn is zero, as no energy is lost. All formulations solve the same equations M v' = f + Jᵀλ, J v' = γ at each instant.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import flexmbs as fm
+from flexmbs import view
 
 SPEED = 300.0  # rad/s
 RADIUS, LENGTH = 0.05, 0.15
@@ -36,3 +39,11 @@ for formulation in (fm.Multipliers(), fm.Maggi(), fm.UdwadiaKalaba()):
 stroke = np.ptp(motion.position(piston)[:, 0])
 bearing = np.linalg.norm(motion.reaction(shaft)[:, :2], axis=1)
 print(f"\nstroke {1e3 * stroke:.1f} mm, bearing force up to {bearing.max():.0f} N")
+
+if __name__ == "__main__":
+    middle = rod.at(LENGTH / 2, 0)
+    picture = view.snapshot(
+        motion, Path("slider_crank.png").absolute(), at=0.0035, traces=[middle], reactions=True, title="slider-crank"
+    )
+    print(f"\nThe mechanism and its joint forces are in {picture}")
+    view.plot(motion, [motor, [piston]], title="slider-crank at 300 rad/s").savefig("slider_crank_torque.png")

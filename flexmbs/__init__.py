@@ -8,7 +8,7 @@ from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
-from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody
+from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
 from flexmbs.errors import (
     AnalysisError,
@@ -244,6 +244,7 @@ __all__ = [
     "read_matrices",
     "reduce",
     "save_reduced",
+    "shapes",
     "statics",
     "strain_gauges",
     "stress_modes",

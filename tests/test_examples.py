@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import runpy
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
+
+from flexmbs.view.figure import RenderWarning
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -15,6 +19,19 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def run(name: str) -> dict[str, Any]:
     """Names at the end of an example, run without its pictures."""
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def draw(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Names at the end of an example, run with its pictures, none of which is empty."""
+    monkeypatch.chdir(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RenderWarning)  # without OpenGL pictures are simpler
+        names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    pictures = list(folder.glob("*.png"))
+    assert pictures
+    for picture in pictures:
+        assert 0.01 < np.mean(imread(picture)[:, :, :3].min(axis=2) < 0.9) < 0.8
+    return names
 
 
 def test_all_are_tested() -> None:
@@ -76,9 +93,52 @@ def test_portal_frame() -> None:
     np.testing.assert_allclose(names["swayed"].reaction("ground")[:3], [-1000.0, 0.0, 0.0], atol=1e-6)
 
 
-def test_slider_crank_torque() -> None:
+def test_pendulum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The period of cases from elliptic integrals; in the lowest position the pivot holds three times the weight."""
+    names = draw("pendulum", tmp_path, monkeypatch)
+    assert names["exact"] == pytest.approx(2.367841947576237, rel=1e-12)
+    assert names["period"] == pytest.approx(names["exact"], abs=1e-7)
+    assert names["motion"].reaction(names["pivot"])[:, 1].max() == pytest.approx(3 * 9.81, rel=1e-3)
+
+
+def test_governor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In steady motion Ω² h = g (m + M) / m; the balls rise together."""
+    names = draw("governor", tmp_path, monkeypatch)
+    assert names["governor"].mobility == 1
+    assert names["height"][-1] == pytest.approx(names["by_formula"], rel=1e-4)
+    assert names["height"][0] == pytest.approx(9.81 * 3 / 13**2, rel=1e-9)
+    places = [names["motion"].position(arm.at(0, 0, -0.2)) for arm in names["arms"]]
+    np.testing.assert_allclose(places[0][:, :2], -places[1][:, :2], atol=1e-9)
+
+
+def test_robot_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward kinematics by the product of exponentials; work of the motors; static torques at both ends."""
+    names = draw("robot_arm", tmp_path, monkeypatch)
+    np.testing.assert_allclose(names["reached"], names["point"], atol=1e-10)
+    assert names["work"] == pytest.approx(names["gained"], rel=1e-3)
+    parts, joints, motion = names["parts"], names["joints"], names["motion"]
+    centers = [motion.position(body.at(*body.center))[-1] for body in parts[1:]]
+    weights = np.array([body.mass for body in parts[1:]]) * 9.81
+    for k, axis in enumerate(names["AXES"]):  # what lies beyond a joint pulls with its weight about the axis
+        origin = motion.position(joints[k].frame_j)[-1]
+        line = motion.rotation(joints[k].frame_i)[-1][:, "xyz".index(axis)]
+        moment = sum(np.cross(c - origin, [0, 0, w]) for c, w in zip(centers[k:], weights[k:], strict=True))
+        assert names["torques"][-1, k] == pytest.approx(line @ moment, abs=1e-9)
+
+
+def test_rolling_disc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The closed form of the steady circle, and no energy lost by rolling."""
+    names = draw("rolling_disc", tmp_path, monkeypatch)
+    assert np.abs(names["radius"] - names["RHO"]).max() < 1e-5
+    assert names["home"] < 1e-4
+    assert np.ptp(names["energy"]) < 1e-4 * names["energy"][0]
+    lean = [m.rotation(d)[:, 2, 2] for m, d in ((names["steady"], names["disc"]), (names["wobble"], names["wobbling"]))]
+    assert np.ptp(lean[0]) < 1e-4 < 0.05 < np.ptp(lean[1])
+
+
+def test_slider_crank_torque(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All formulations agree, and over a turn the torque does no work."""
-    names = run("slider_crank_torque")
+    names = draw("slider_crank_torque", tmp_path, monkeypatch)
     one, *others = names["torques"].values()
     for other in others:
         np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
@@ -86,18 +146,18 @@ def test_slider_crank_torque() -> None:
     assert names["stroke"] == pytest.approx(2 * names["RADIUS"])
 
 
-def test_four_bar() -> None:
+def test_four_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One motion in spite of three redundant rows; the motor's work is the change of energy."""
-    names = run("four_bar")
+    names = draw("four_bar", tmp_path, monkeypatch)
     assert names["linkage"].mobility == 0  # the motor takes the one motion
     assert len(names["linkage"].redundant) == 3
     energy = names["motion"].energy.total
     assert names["work"] == pytest.approx(energy[-1] - energy[0], rel=5e-3)
 
 
-def test_bricard() -> None:
+def test_bricard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One motion in spite of Grübler; it follows the closed form, turning far, and keeps its energy."""
-    names = run("bricard")
+    names = draw("bricard", tmp_path, monkeypatch)
     assert names["linkage"].mobility == 1
     assert len(names["linkage"].redundant) == 1
     assert names["misfit"] < 1e-10
@@ -109,8 +169,8 @@ def test_bricard() -> None:
     assert np.ptp(energy.total) < 1e-6 * energy.kinetic.max()
 
 
-def test_swinging_brick() -> None:
-    names = run("swinging_brick")
+def test_swinging_brick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = draw("swinging_brick", tmp_path, monkeypatch)
     errors = names["errors"]
     assert 3.6 < errors[0] / errors[1] < 4.4
     assert 3.6 < errors[1] / errors[2] < 4.4

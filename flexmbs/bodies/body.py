@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexmbs.bodies.shapes import checked
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.rotations import as_pose_rotation, split_transform
 
@@ -48,7 +49,7 @@ class Body(ABC):
 
     ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion, rotation
     vector, ("zxz", three angles) or (axis, angle), ``angular_velocity`` in body axes. What is left out is found from
-    the joints.
+    the joints. ``shape`` is what the body is drawn as: one of ``fm.shapes``, a Mesh, or a list of them, in body axes.
     """
 
     kind: ClassVar[int]
@@ -58,10 +59,12 @@ class Body(ABC):
     """Number of velocities v."""
 
     name: str
+    shape: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"a body needs a name (a string), not {self.name!r}.")
+        object.__setattr__(self, "shape", checked(self.shape, self.name))
 
     def at(self, *position: Any, axes: Any = None) -> Frame:
         """A frame at a point given in body axes; ``axes`` turns it (in any form of ``rotation=``).

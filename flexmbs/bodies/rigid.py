@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import RIGID, Body, numbers, pose_of, positive, rotation_matrix, vector
+from flexmbs.bodies.shapes import Ball, Box, Cylinder
 from flexmbs.errors import ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.moments import mass_moments
@@ -34,6 +35,7 @@ class RigidBody(Body):
     inertia_axes : rotation of the axes of ``inertia`` against the body's.
     position, rotation, velocity, angular_velocity : initial state, see Body.
     pose : homogeneous 4 x 4 transform to global axes, instead of position and rotation.
+    shape : what it is drawn as, see Body; bodies from ``box``, ``cylinder``, ``sphere`` and ``from_mesh`` have theirs.
     """
 
     kind: ClassVar[int] = RIGID
@@ -118,6 +120,7 @@ class RigidBody(Body):
         """A box with edges along the body's axes and its middle at the origin."""
         a, b, c = (positive(s, f"{name}: size") for s in vector(size, 3, f"{name}: size"))
         mass = positive(density, f"{name}: density") * a * b * c
+        initial.setdefault("shape", Box((a, b, c)))
         return cls(name, mass, mass / 12 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]), **initial)
 
     @classmethod
@@ -129,6 +132,7 @@ class RigidBody(Body):
         mass = positive(density, f"{name}: density") * np.pi * r * r * h
         across, along = mass * (3 * r * r + h * h) / 12, mass * r * r / 2
         axes = triad(axis_vector(axis))
+        initial.setdefault("shape", Cylinder(r, h, axis))
         return cls(name, mass, axes @ np.diag([across, across, along]) @ axes.T, **initial)
 
     @classmethod
@@ -136,6 +140,7 @@ class RigidBody(Body):
         """A ball about the origin."""
         r = positive(radius, f"{name}: radius")
         mass = positive(density, f"{name}: density") * 4 / 3 * np.pi * r**3
+        initial.setdefault("shape", Ball(r))
         return cls(name, mass, np.full(3, 0.4 * mass * r * r), **initial)
 
     @classmethod
@@ -145,7 +150,9 @@ class RigidBody(Body):
         ``material`` is a Material (or a mapping from cell sets) or just a density [kg/m³]. For beams and thick plane
         parts give Elements, which have their sections, thickness and material.
         """
-        mass, center, inertia = mass_moments(filled(name, mesh, material))
+        elements = filled(name, mesh, material)
+        mass, center, inertia = mass_moments(elements)
+        initial.setdefault("shape", elements.mesh)
         return cls(name, mass, inertia, center, "origin", **initial)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import AnalysisError
+from flexmbs.rotations import triad
 
 Array = NDArray[np.float64]
 
@@ -31,17 +32,20 @@ class Camera:
         return Camera(self.axes, self.center, height * aspect, height)
 
 
-def camera(points: Array, look: ArrayLike | None, plane: bool) -> Camera:
-    """A camera that sees all points, from the direction ``look``, by default from before the part's flattest side."""
-    extent = np.ptp(points, axis=0)
+def camera(points: Array, look: ArrayLike | None, plane: bool, up: Array | None = None) -> Camera:
+    """A camera that sees all points, from the direction ``look``, by default from before the part's flattest side.
+
+    ``up`` is the direction that stands upright in the picture, by default z, or y where z points at the viewer.
+    """
     if look is None:
-        toward = np.array([0.0, 0.0, 1.0]) if plane else _default(extent)
+        toward = np.array([0.0, 0.0, 1.0]) if plane else _toward(points, up)
     else:
         toward = np.asarray(look, dtype=float)
         if toward.shape != (3,) or not np.linalg.norm(toward) > 0:
             raise AnalysisError(f"look= must be a vector (x, y, z) from the part to the viewer, not {look!r}.")
     toward = toward / np.linalg.norm(toward)
-    up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.75 else np.array([0.0, 1.0, 0.0])
+    if up is None or np.linalg.norm(np.cross(up, toward)) < 0.3:
+        up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.75 else np.array([0.0, 1.0, 0.0])
     right = np.cross(up, toward)
     right /= np.linalg.norm(right)
     axes = np.vstack([right, np.cross(toward, right), toward])
@@ -49,6 +53,19 @@ def camera(points: Array, look: ArrayLike | None, plane: bool) -> Camera:
     low, high = on_screen.min(axis=0), on_screen.max(axis=0)
     width, height, _ = high - low
     return Camera(axes, (low + high) / 2 @ axes, float(width), float(height))
+
+
+def _toward(points: Array, up: Array | None) -> Array:
+    """The default direction to the viewer, in axes whose third points up."""
+    if up is None:
+        return _default(np.ptp(points, axis=0))
+    axes = np.eye(3) if up[2] > 0.9 else triad(up)
+    if abs(up[1]) > 0.9:  # y up: x to the right, z to the viewer
+        axes = np.column_stack([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    toward = _default(np.ptp(points @ axes, axis=0))
+    if toward[2] > 0.8:  # it lies flat: still seen from the side, as people see floors
+        toward = np.array([0.38, -0.72, 0.58])
+    return np.asarray(axes @ toward)
 
 
 def _default(extent: Array) -> Array:

@@ -19,7 +19,7 @@ _LIGHT = np.array([-0.35, 0.5, 0.8]) / np.linalg.norm([-0.35, 0.5, 0.8])
 def draw(axes: Any, panel: Panel, bar: ColorBar | None, view: Camera) -> None:
     """Draw a panel into Matplotlib axes whose data coordinates are those of the camera's screen."""
     for item in panel.items:
-        if isinstance(item, Lines) and item.kind == "outline":
+        if isinstance(item, Lines) and item.kind in ("outline", "trace"):
             _lines(axes, item, bar, view)
     surfaces = [item for item in panel.items if isinstance(item, Surface)]
     if surfaces:
@@ -46,7 +46,8 @@ def _surfaces(axes: Any, surfaces: list[Surface], bar: ColorBar | None, view: Ca
         values = None if item.values is None else item.values[item.triangles].mean(axis=1)
         rgb = _colors(values, item.color, bar, len(x))
         corners.append(x[seen])
-        colors.append((rgb * shade[:, None])[seen])
+        paint = rgb * shade[:, None]
+        colors.append((1 - item.opacity * (1 - paint))[seen])  # as if on white
     every, rgb = np.concatenate(corners), np.concatenate(colors)
     order = np.argsort(every[:, :, 2].mean(axis=1))
     # each triangle is edged in its own colour, or the white between them shows
@@ -61,9 +62,9 @@ def _lines(axes: Any, item: Lines, bar: ColorBar | None, view: Camera) -> None:
     x = view.project(item.points)[item.segments]
     values = None if item.values is None else item.values[item.segments].mean(axis=1)
     colors = _colors(values, item.color, bar, len(x))
-    widths = item.width if item.kind == "member" else 0.6 * item.width
+    widths = item.width if item.kind == "member" else 0.5 * item.width
     lines = LineCollection(list(x[:, :, :2]), colors=colors, linewidths=widths, capstyle="round")
-    lines.set_zorder(1 if item.kind == "outline" else 3)
+    lines.set_zorder({"outline": 1, "trace": 1.5}.get(item.kind, 3))
     axes.add_collection(lines)
 
 

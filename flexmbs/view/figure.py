@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexmbs.errors import AnalysisError
 from flexmbs.view import drawn, opengl, rendered
@@ -60,49 +62,94 @@ def _natural_size(picture: Picture) -> tuple[int, int]:
     """Pixels such that what is shown fills its panel."""
     seen = [panel.camera for panel in picture.panels]
     aspect = max(c.width for c in seen) / max(1e-12, *(c.height for c in seen))
-    width = {1: 900, 2: 460}.get(picture.columns, 320)
-    height = int(np.clip(1.08 * width / aspect, 0.3 * width, 0.72 * width)) + _TITLE
+    width = picture.width or {1: 900, 2: 460}.get(picture.columns, 320)
+    tallest = 0.72 if picture.width is None else min(0.95, 640 / width)
+    height = int(np.clip(1.08 * width / aspect, 0.3 * width, tallest * width)) + _TITLE
     rows = _rows(picture)
     return width * picture.columns + _side(picture), rows * max(height, 340 // rows)  # room for the colour bar
 
 
-def _figure(picture: Picture, size: tuple[int, int]) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    able = opengl.has_opengl()
-    if not able:
-        warnings.warn(opengl.ADVICE, RenderWarning, stacklevel=4)
-    width, height = size
-    figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
-    FigureCanvasAgg(figure)
-    rows = _rows(picture)
-    inner = width - _side(picture)
-    w, h = inner // picture.columns, height // rows
-    for k, panel in enumerate(picture.panels):
-        row, column = divmod(k, picture.columns)
-        left, bottom = column * w, height - (row + 1) * h
-        view = panel.camera.fitted(w / (h - _TITLE))
-        axes = figure.add_axes((left / width, bottom / height, w / width, (h - _TITLE) / height))
-        axes.set_axis_off()
-        if able:
-            # twice as fine as needed: the reduction smooths what SSAA leaves
-            pixels = rendered.image(panel, picture.bar, (2 * w, 2 * (h - _TITLE)))
-            half = np.array([view.width, view.height]) / 2
-            axes.imshow(pixels, extent=(-half[0], half[0], -half[1], half[1]), interpolation="antialiased")
+def frames(pictures: Iterator[Picture], size: tuple[int, int] | None, block: int) -> Iterator[NDArray[np.uint8]]:
+    """Images (height, width, 3) of pictures that differ in what their panels hold; sides are multiples of ``block``."""
+    page = None
+    for picture in pictures:
+        if page is None:
+            wanted = size or _natural_size(picture)
+            page = _Page(picture, (block * -(-wanted[0] // block), block * -(-wanted[1] // block)), quick=True)
         else:
-            drawn.draw(axes, panel, picture.bar, view)
-        axes.set_xlim(-view.width / 2, view.width / 2)
-        axes.set_ylim(-view.height / 2, view.height / 2)
-        middle = (left + w / 2) / width
-        figure.text(middle, (bottom + h - _TITLE / 2) / height, panel.title, ha="center", va="center", fontsize=10.5)
-        if k == 0:
-            _triad(figure, view, ((inner if inner < width else 0) + 34) / width, 30 / height, size)
-    if picture.bar is not None:
-        _bar(figure, picture, inner / width)
-    elif picture.legend:
-        _legend(figure, picture, inner / width)
-    return figure
+            page.update(picture)
+        yield page.image()
+    if page is not None:
+        page.close()
+
+
+def _figure(picture: Picture, size: tuple[int, int]) -> Any:
+    page = _Page(picture, size)
+    page.close()
+    return page.figure
+
+
+class _Page:
+    """A Matplotlib figure of a picture, whose panels can be drawn anew."""
+
+    def __init__(self, picture: Picture, size: tuple[int, int], quick: bool = False) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self.able = opengl.has_opengl()
+        if not self.able:
+            warnings.warn(opengl.ADVICE, RenderWarning, stacklevel=5)
+        width, height = size
+        self.figure: Any = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
+        self.canvas: Any = FigureCanvasAgg(self.figure)
+        rows = _rows(picture)
+        inner = width - _side(picture)
+        w, h = inner // picture.columns, height // rows
+        self.pixels = (w, h - _TITLE)
+        self.stage = rendered.Stage(self.pixels, quick) if self.able else None
+        self.axes, self.titles = [], []
+        for k in range(len(picture.panels)):
+            row, column = divmod(k, picture.columns)
+            left, bottom = column * w, height - (row + 1) * h
+            self.axes.append(self.figure.add_axes((left / width, bottom / height, w / width, (h - _TITLE) / height)))
+            middle = (left + w / 2) / width
+            self.titles.append(
+                self.figure.text(
+                    middle, (bottom + h - _TITLE / 2) / height, "", ha="center", va="center", fontsize=10.5
+                )
+            )
+        self.update(picture)
+        _triad(self.figure, picture.panels[0].camera, ((inner if inner < width else 0) + 34) / width, 30 / height, size)
+        if picture.bar is not None:
+            _bar(self.figure, picture, inner / width)
+        elif picture.legend:
+            _legend(self.figure, picture, inner / width)
+
+    def update(self, picture: Picture) -> None:
+        """Draw the panels of a picture in the places of those before."""
+        for axes, title, panel in zip(self.axes, self.titles, picture.panels, strict=True):
+            view = panel.camera.fitted(self.pixels[0] / self.pixels[1])
+            axes.clear()
+            axes.set_axis_off()
+            if self.stage is not None:
+                half = np.array([view.width, view.height]) / 2
+                extent = (-half[0], half[0], -half[1], half[1])
+                axes.imshow(self.stage.image(panel, picture.bar), extent=extent, interpolation="nearest")
+            else:
+                drawn.draw(axes, panel, picture.bar, view)
+            axes.set_xlim(-view.width / 2, view.width / 2)
+            axes.set_ylim(-view.height / 2, view.height / 2)
+            title.set_text(panel.title)
+
+    def image(self) -> NDArray[np.uint8]:
+        """The page as pixels."""
+        self.canvas.draw()
+        return np.asarray(self.canvas.buffer_rgba())[:, :, :3].copy()
+
+    def close(self) -> None:
+        """Let go of the renderer."""
+        if self.stage is not None:
+            self.stage.close()
 
 
 def _triad(figure: Any, view: Camera, x: float, y: float, size: tuple[int, int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,88 @@ from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
 _LIGHTS = (((0.1, 0.2, 1.0), 0.66), ((-0.7, 1.0, 0.5), 0.26), ((0.9, -0.2, 0.3), 0.12))
 """Directions and strengths: from the viewer, from above left, and a little from the right."""
 
+SCREEN = (1200, 800)
+"""Size of windows, in pixels."""
 
-def image(panel: Panel, bar: ColorBar | None, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """One panel as an image (height, width, 3) on white."""
-    plotter = _plotter(panel, bar, size, off_screen=True)
-    try:
-        return np.asarray(plotter.screenshot(return_img=True), dtype=np.uint8)
-    finally:
-        plotter.close()
+
+class Stage:
+    """An off-screen window that draws one panel after the other, as images of a size in pixels on white.
+
+    Each is drawn twice as fine and reduced; ``quick`` leaves it at that, else edges are smoothed once more by VTK.
+    """
+
+    def __init__(self, size: tuple[int, int], quick: bool = False) -> None:
+        self.size = (2 * size[0], 2 * size[1])
+        self.plotter = _window(self.size, off_screen=True, smooth=not quick)
+
+    def image(self, panel: Panel, bar: ColorBar | None) -> NDArray[np.uint8]:
+        """One panel, (height, width, 3)."""
+        self.plotter.clear_actors()
+        _fill(self.plotter, panel, bar, self.size)
+        self.plotter.render()
+        fine = np.asarray(self.plotter.screenshot(return_img=True), dtype=np.uint16)
+        return ((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2] + 2) // 4).astype(np.uint8)
+
+    def close(self) -> None:
+        """Free the window."""
+        self.plotter.close()
 
 
 def show(panel: Panel, bar: ColorBar | None, legend: tuple[tuple[str, str], ...]) -> None:
     """One panel in a window that can be turned with the mouse; returns when it is closed."""
-    plotter = _plotter(panel, bar, (1200, 800), off_screen=False)
-    plotter.add_text(panel.title, font_size=10, color="black")
-    if bar is not None:
-        plotter.add_scalar_bar(title=bar.title, color="black", vertical=True)
-    if legend:
-        plotter.add_legend([[name, color] for name, color in legend], bcolor="white")
-    plotter.add_axes(color="black")
+    plotter = _window(SCREEN, off_screen=False)
+    _fill(plotter, panel, bar, SCREEN)
+    _explain(plotter, panel.title, bar, legend)
     plotter.show()
 
 
-def _plotter(panel: Panel, bar: ColorBar | None, size: tuple[int, int], off_screen: bool) -> Any:
+def show_motion(
+    panel: Callable[[int], Panel], count: int, bar: ColorBar | None, legend: tuple[tuple[str, str], ...]
+) -> None:
+    """Panels in a window, chosen by a slider; returns when it is closed."""
+    plotter = _window(SCREEN, off_screen=False)
+    move_to(plotter, panel, 0, bar, legend)
+    if count > 1:
+        plotter.add_slider_widget(
+            lambda value: move_to(plotter, panel, round(value), bar, legend, keep=True),
+            [0, count - 1],
+            value=0,
+            title="",
+            fmt="",
+            pointa=(0.1, 0.06),
+            pointb=(0.9, 0.06),
+        )
+    plotter.show()
+
+
+def move_to(
+    plotter: Any,
+    panel: Callable[[int], Panel],
+    k: int,
+    bar: ColorBar | None,
+    legend: tuple[tuple[str, str], ...],
+    keep: bool = False,
+) -> None:
+    """Show the k-th panel in a window, from where the viewer has turned it to if ``keep``."""
+    here = plotter.camera_position if keep else None
+    plotter.clear_actors()
+    shown = panel(k)
+    _fill(plotter, shown, bar, SCREEN)
+    _explain(plotter, shown.title, bar, legend)
+    if here is not None:
+        plotter.camera_position = here
+
+
+def _explain(plotter: Any, title: str, bar: ColorBar | None, legend: tuple[tuple[str, str], ...]) -> None:
+    plotter.add_text(title, font_size=10, color="black", name="title")
+    if bar is not None:
+        plotter.add_scalar_bar(title=bar.title, color="black", vertical=True)
+    if legend:
+        plotter.add_legend([[name, color] for name, color in legend], bcolor="white", name="legend")
+    plotter.add_axes(color="black")
+
+
+def _window(size: tuple[int, int], off_screen: bool, smooth: bool = True) -> Any:
     prepare()
     import pyvista
 
@@ -43,6 +103,15 @@ def _plotter(panel: Panel, bar: ColorBar | None, size: tuple[int, int], off_scre
     plotter.set_background("white")  # type: ignore[arg-type]
     for position, intensity in _LIGHTS:
         plotter.add_light(pyvista.Light(position=position, intensity=intensity, light_type="camera light"))
+    if smooth:
+        plotter.enable_anti_aliasing("ssaa")
+    return plotter
+
+
+def _fill(plotter: Any, panel: Panel, bar: ColorBar | None, size: tuple[int, int]) -> None:
+    """Put what a panel shows into an empty window."""
+    import pyvista
+
     for item in panel.items:
         if isinstance(item, Surface):
             _add_surface(pyvista, plotter, item, bar)
@@ -58,8 +127,6 @@ def _plotter(panel: Panel, bar: ColorBar | None, size: tuple[int, int], off_scre
     camera.up = view.axes[1]
     camera.parallel_scale = view.height / 2
     plotter.reset_camera_clipping_range()
-    plotter.enable_anti_aliasing("ssaa")
-    return plotter
 
 
 def _coloured(values: Any, color: str, bar: ColorBar | None) -> dict[str, Any]:
@@ -76,8 +143,11 @@ def _add_surface(pyvista: Any, plotter: Any, item: Surface, bar: ColorBar | None
         data = data.compute_normals(feature_angle=28.0, split_vertices=True, consistent_normals=False)
     colours = _coloured(item.values, item.color, bar)
     # a plane part is seen straight on: shading would only darken its colours
-    shading = {"smooth_shading": True, "specular": 0.08, "ambient": 0.2} if item.closed else {"lighting": False}
-    plotter.add_mesh(data, **colours, **shading)
+    light = 0.2 if item.values is not None else 0.42
+    shading = {"smooth_shading": True, "specular": 0.08, "ambient": light} if item.closed else {"lighting": False}
+    if item.opacity < 1:
+        colours["opacity"] = item.opacity
+    plotter.add_mesh(data, **colours, **shading, render=False)
 
 
 def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pixel: float) -> None:
@@ -88,11 +158,15 @@ def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pi
     if item.values is not None:
         data.point_data["values"] = item.values
     colours = _coloured(item.values, item.color, bar)
+    if item.kind == "trace":  # drivers draw wide lines as they please
+        tube = data.strip(join=True).tube(radius=item.width / 2 * pixel, n_sides=8)
+        plotter.add_mesh(tube, **colours, lighting=False, render=False)
+        return
     if item.kind == "member":
         tube = data.strip().tube(radius=item.width * pixel, n_sides=16)
-        plotter.add_mesh(tube, **colours, smooth_shading=True, ambient=0.45)
+        plotter.add_mesh(tube, **colours, smooth_shading=True, ambient=0.45, render=False)
         return
-    actor = plotter.add_mesh(data, **colours, line_width=item.width, lighting=False)
+    actor = plotter.add_mesh(data, **colours, line_width=item.width, lighting=False, render=False)
     # edges lie in the surface: drawn a little nearer to the eye, or they flicker
     actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
     actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0, -8)
@@ -101,4 +175,5 @@ def _add_lines(pyvista: Any, plotter: Any, item: Lines, bar: ColorBar | None, pi
 def _add_dots(pyvista: Any, plotter: Any, item: Dots, height: float) -> None:
     if len(item.points):
         ball = pyvista.Sphere(radius=0.008 * height, theta_resolution=16, phi_resolution=16)
-        plotter.add_mesh(pyvista.PolyData(item.points).glyph(geom=ball, scale=False, orient=False), color=item.color)
+        balls = pyvista.PolyData(item.points).glyph(geom=ball, scale=False, orient=False)
+        plotter.add_mesh(balls, color=item.color, render=False)

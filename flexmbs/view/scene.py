@@ -15,18 +15,21 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Triangles, of one colour or coloured by nodal values; ``closed``: the outside of a solid."""
+    """Triangles, of one colour or coloured by nodal values; ``closed``: the outside of a solid; ``opacity`` 0 to 1."""
 
     points: Array
     triangles: Index
     color: str = "#b8c0c8"
     values: Array | None = None
     closed: bool = True
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Segments; ``kind`` is ``"member"`` (bars, beams), ``"edges"`` on a surface, or the undeformed ``"outline"``."""
+    """Segments; ``kind`` is ``"member"`` (bars, beams), ``"edges"`` on a surface, the undeformed ``"outline"``, or the
+    ``"trace"`` of a point.
+    """
 
     points: Array
     segments: Index
@@ -65,9 +68,13 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Panels in a grid, with one colour bar or one legend (names and colours) for all of them."""
+    """Panels in a grid, with one colour bar or one legend (names and colours) for all of them.
+
+    ``width`` of each panel in pixels, if it is not left to their number.
+    """
 
     panels: tuple[Panel, ...]
     columns: int = 1
     bar: ColorBar | None = None
     legend: tuple[tuple[str, str], ...] = field(default=())
+    width: int | None = None

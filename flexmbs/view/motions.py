@@ -1,0 +1,179 @@
+"""Mechanisms in pictures, films and windows: snapshot, animate, show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.bodies.body import Body, Frame
+from flexmbs.errors import AnalysisError
+from flexmbs.results import Result
+from flexmbs.system.system import System
+from flexmbs.view import figure, film, opengl, rendered
+from flexmbs.view.camera import Camera
+from flexmbs.view.mechanism import Drawing, Options, _frame, drawing
+from flexmbs.view.poses import as_result
+from flexmbs.view.scene import Picture
+
+Array = NDArray[np.float64]
+
+CAMERA_TIMES = 40
+"""Times of a film at which everything must be in the picture."""
+
+
+def snapshot(
+    result: Result | System,
+    path: str | PathLike[str],
+    at: float | ArrayLike | None = None,
+    *,
+    look: ArrayLike | None = None,
+    size: tuple[int, int] | None = None,
+    title: str = "",
+    traces: Sequence[Frame | Body] = (),
+    triads: bool | Sequence[Frame | Body] = False,
+    forces: bool = False,
+    reactions: bool | Sequence[Any] = False,
+    color: str | None = None,
+    ghosts: int = 0,
+    joints: bool = True,
+) -> Path:
+    """Picture of a mechanism at a time (by default the last), or at several times side by side.
+
+    Bodies are drawn with their ``shape``, or as links between their joints; joints by their kind. Planar mechanisms are
+    seen straight on. A System is drawn in its initial position.
+
+    Parameters
+    ----------
+    at : time [s], or several of them.
+    look : direction from the mechanism to the viewer.
+    size : of the picture in pixels; ``title`` stands before the time.
+    traces : frames (or bodies) whose way is drawn.
+    triads : axes of all bodies, or of these frames.
+    forces : arrows of applied forces; ``reactions`` those of all joints, or of these, on their second body.
+    color : ``"speed"`` colours bodies by the speed of their points, one range for the whole motion.
+    ghosts : number of positions over the whole motion that are drawn pale behind.
+    joints : whether joints, springs and ground are drawn.
+    """
+    result = as_result(result)
+    times = np.atleast_1d(np.asarray(result.t[-1] if at is None else at, dtype=float))
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints)
+    mechanism = drawing(result, times, options, look)
+    seen = mechanism.camera(look, range(len(times)))
+    panels = [mechanism.panel(k, seen, _title(title, t, result)) for k, t in enumerate(times)]
+    columns = min(len(panels), 3)
+    width = {1: 900, 2: 600}.get(columns, 440)
+    out = figure.write(Picture(tuple(panels), columns, mechanism.bar, mechanism.legend, width), path, size)
+    assert out is not None
+    return out
+
+
+def animate(
+    result: Result,
+    path: str | PathLike[str],
+    *,
+    frames: int | None = None,
+    fps: float = 25.0,
+    start: float | None = None,
+    end: float | None = None,
+    look: ArrayLike | None = None,
+    size: tuple[int, int] | None = None,
+    title: str = "",
+    follow: Frame | Body | None = None,
+    traces: Sequence[Frame | Body] = (),
+    triads: bool | Sequence[Frame | Body] = False,
+    forces: bool = False,
+    reactions: bool | Sequence[Any] = False,
+    color: str | None = None,
+    ghosts: int = 0,
+    joints: bool = True,
+) -> Path:
+    """Film of a mechanism, MP4 or GIF by the ending of the path, with one camera and one colour range.
+
+    ``frames`` pictures at equal intervals of time from ``start`` to ``end``, shown ``fps`` a second; by default as many
+    as show motions of 2 to 20 s as fast as they are, and others in 4 s. ``follow`` keeps a frame or body in the middle.
+    The other options are those of ``snapshot``.
+    """
+    result = as_result(result)
+    first = float(result.t[0]) if start is None else float(start)
+    last = float(result.t[-1]) if end is None else float(end)
+    if not last > first:
+        raise AnalysisError(f"a film needs a motion: start = {first:.6g} s, end = {last:.6g} s.")
+    if not (np.isfinite(fps) and fps > 0):
+        raise AnalysisError(f"fps must be a positive number of pictures a second, not {fps!r}.")
+    if frames is None:
+        frames = round((last - first if 2.0 <= last - first <= 20.0 else 4.0) * fps)
+    if int(frames) != frames or frames < 2:
+        raise AnalysisError(f"frames must be a whole number, at least 2, not {frames!r}.")
+    path = film.checked(path)
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints)
+    mechanism = drawing(result, np.linspace(first, last, int(frames)), options, look)
+    pictures = _pictures(mechanism, title, look, follow, (last - first) * fps / frames)
+    return film.write(pictures, path, fps, size)
+
+
+def show(
+    result: Result | System,
+    *,
+    look: ArrayLike | None = None,
+    title: str = "",
+    traces: Sequence[Frame | Body] = (),
+    triads: bool | Sequence[Frame | Body] = False,
+    forces: bool = False,
+    reactions: bool | Sequence[Any] = False,
+    color: str | None = None,
+    joints: bool = True,
+) -> None:
+    """Window with the mechanism, to be turned with the mouse and moved in time with a slider; options of snapshot."""
+    if not opengl.has_display() or not opengl.has_opengl():
+        raise AnalysisError("there is no screen to open a window on; take view.snapshot or view.animate with a path.")
+    result = as_result(result)
+    count = 1 if len(result.t) == 1 else 400
+    options = Options(traces, triads, forces, reactions, color, 0, joints)
+    mechanism = drawing(result, np.linspace(result.t[0], result.t[-1], count), options, look)
+    seen = mechanism.camera(look, _some(count))
+    panels = [None] * count
+
+    def panel(k: int) -> Any:
+        return mechanism.panel(k, seen, _title(title, mechanism.shown.t[k], result))
+
+    rendered.show_motion(panel, len(panels), mechanism.bar, mechanism.legend)
+
+
+def _pictures(
+    mechanism: Drawing, title: str, look: ArrayLike | None, follow: Frame | Body | None, pace: float
+) -> Iterator[Picture]:
+    """The pictures of a film, one by one."""
+    shown = mechanism.shown
+    count = len(shown.t)
+    seen = mechanism.camera(look, [0] if follow is not None else _some(count))
+    suffix = "" if 0.98 < pace < 1.02 else f"   ({_pace(pace)})"
+    centers = np.zeros((count, 3))
+    if follow is not None:
+        centers = shown.path(_frame(follow))
+        seen = Camera(seen.axes, seen.center, 1.25 * seen.width, 1.25 * seen.height)
+    for k in range(count):
+        moved = Camera(seen.axes, seen.center + centers[k] - centers[0], seen.width, seen.height)
+        panel = mechanism.panel(k, moved, _title(title, shown.t[k], mechanism.result) + suffix)
+        yield Picture((panel,), 1, mechanism.bar, mechanism.legend)
+
+
+def _some(count: int) -> Sequence[int]:
+    return sorted({int(k) for k in np.linspace(0, count - 1, min(count, CAMERA_TIMES))})
+
+
+def _pace(pace: float) -> str:
+    """Seconds of motion in a second of film, in words."""
+    return f"{pace:.3g} × faster" if pace > 1 else f"slowed {1 / pace:.3g} ×"
+
+
+def _title(title: str, t: float, result: Result) -> str:
+    if len(result.t) == 1:
+        return title or "position"
+    span = float(result.t[-1] - result.t[0])
+    digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
+    return f"{title}{',   ' if title else ''}t = {t:.{min(digits, 9)}f} s"

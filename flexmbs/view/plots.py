@@ -1,0 +1,274 @@
+"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.ground import Ground
+from flexmbs.errors import AnalysisError
+from flexmbs.joints.drives import Coupling, Drive
+from flexmbs.joints.joint import Joint, Measure
+from flexmbs.joints.measures import ANGLE
+from flexmbs.results import Result
+from flexmbs.view.look import COLORS
+from flexmbs.view.units import with_prefix
+
+Array = NDArray[np.float64]
+
+LINES = (COLORS[0], COLORS[5], COLORS[2], COLORS[3], COLORS[1], COLORS[4], COLORS[6], COLORS[7])
+"""Colours of curves, those that differ most first."""
+WINDOWS = ("hann", "hamming", "blackman", "flattop", "none")
+
+
+def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+    """Histories over time, one panel for each quantity, as a Matplotlib Figure.
+
+    A quantity is a joint's coordinate (``hinge.angle``, ``slider.distance``), a frame or body (its position), a drive
+    or coupling (its force or torque), a pair ``("label [unit]", values)`` with values (time,) or (time, n), or a list
+    of such that share a panel. ``size`` in inches.
+    """
+    _a_result(result, "plot")
+    listed = list(quantities) if isinstance(quantities, list) else [quantities]
+    if not listed:
+        raise AnalysisError("plot: give at least one quantity, e.g. view.plot(result, [hinge.angle]).")
+    panels = [[c for one in (q if isinstance(q, list) else [q]) for c in _curves(result, one)] for q in listed]
+    figure, axes = _figure(len(panels), size, title)
+    for axis, curves in zip(axes, panels, strict=True):
+        _draw(axis, result.t, curves)
+    axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def energies(result: Result, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+    """Energies over time: kinetic, potential and total; supplied and dissipated, where there are any; as a Figure."""
+    _a_result(result, "energies")
+    energy = result.energy
+    named = {"total": energy.total, "kinetic": energy.kinetic, "potential": energy.potential}
+    for name in ("supplied", "dissipated"):
+        values = getattr(energy, name)
+        if np.abs(values).max(initial=0.0) > 1e-9 * max(np.abs(energy.kinetic).max(initial=0.0), 1e-300):
+            named[name] = values
+    scaled, unit = _scaled(np.stack(list(named.values()), axis=1), "J")
+    figure, axes = _figure(1, size or (8.0, 4.2), title)
+    _draw(axes[0], result.t, [(name, f"energy [{unit}]", y) for name, y in zip(named, scaled.T, strict=True)])
+    axes[0].set_xlabel("time [s]")
+    return figure
+
+
+def reactions(result: Result, joint: Any, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+    """What a joint exerts on its second body over time (a drive along its coordinate; the ground in total); a Figure.
+
+    Forces above, moments below, in global axes, with the size of the force.
+    """
+    _a_result(result, "reactions")
+    if isinstance(joint, Drive | Coupling):
+        return plot(result, [joint], title=title or joint.name, size=size)
+    if not isinstance(joint, Joint | Ground):
+        raise AnalysisError(f"reactions: a joint, a drive or the ground is needed, not {joint!r}.")
+    values = result.reaction(joint)
+    planar = values.shape[1] == 3
+    force, unit = _scaled(values[:, : 2 if planar else 3], "N")
+    moment, moment_unit = _scaled(values[:, 2:] if planar else values[:, 3:], "N m")
+    curves = [(f"F{'xyz'[k]}", f"force [{unit}]", y) for k, y in enumerate(force.T)]
+    curves.append(("size", f"force [{unit}]", np.linalg.norm(force, axis=1)))
+    names = ("z",) if planar else ("x", "y", "z")
+    turning = [(f"M{n}", f"moment [{moment_unit}]", y) for n, y in zip(names, moment.T, strict=True)]
+    shown = [curves]
+    if np.abs(moment).max(initial=0.0) > 0 and np.abs(values[:, 2 if planar else 3 :]).max() > 1e-9 * _reach(values):
+        shown.append(turning)
+    figure, axes = _figure(len(shown), size, title or f"{joint.name}: reaction")
+    for axis, some in zip(axes, shown, strict=True):
+        _draw(axis, result.t, some)
+    axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def phase(result: Result, coordinate: Any, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
+    """Phase portrait of a joint's coordinate: its rate over its value, start and end marked; a Figure."""
+    _a_result(result, "phase")
+    if not isinstance(coordinate, Measure):
+        raise AnalysisError(f"phase: a joint's coordinate is needed, e.g. hinge.angle, not {coordinate!r}.")
+    if len(result.t) < 3:
+        raise AnalysisError(f"phase: a motion is needed; the result has {len(result.t)} instants.")
+    value = result.coordinate(coordinate)
+    rate = _rate(result, coordinate, value)
+    unit = "rad" if coordinate.kind == ANGLE else "m"
+    figure, axes = _figure(1, size or (5.6, 4.8), title)
+    axis = axes[0]
+    axis.plot(value, rate, color=LINES[0], linewidth=1.4)
+    axis.plot(value[0], rate[0], "o", color=LINES[0], markersize=6, label="start")
+    axis.plot(value[-1], rate[-1], "s", color=LINES[1], markersize=6, label="end")
+    axis.set_xlabel(f"{coordinate.name or 'coordinate'} [{unit}]")
+    axis.set_ylabel(f"its rate [{unit}/s]")
+    axis.legend(frameon=False)
+    return figure
+
+
+def spectrum(
+    t: ArrayLike,
+    y: ArrayLike,
+    *,
+    window: str = "hann",
+    unit: str = "",
+    log: bool = False,
+    highest: float | None = None,
+    title: str = "",
+    size: tuple[float, float] | None = None,
+) -> Any:
+    """Amplitude spectrum of a history (or several, (time, n)), its mean removed; a Figure with axes in Hz.
+
+    ``window`` is "hann", "hamming", "blackman", "flattop" or "none"; amplitudes are corrected for it, so that a sine
+    shows its own. Instants that are not equidistant are interpolated. ``log``: decades; ``highest`` frequency shown.
+    """
+    frequencies, amplitudes = amplitude_spectrum(t, y, window)
+    figure, axes = _figure(1, size or (8.0, 4.2), title)
+    axis = axes[0]
+    for k, a in enumerate(amplitudes.T):
+        axis.plot(frequencies, a, color=LINES[k % len(LINES)], linewidth=1.4, label=str(k + 1))
+    if amplitudes.shape[1] > 1:
+        axis.legend(frameon=False)
+    axis.set_xlim(0.0, frequencies[-1] if highest is None else float(highest))
+    if log:
+        axis.set_yscale("log")
+        axis.set_ylim(1e-6 * amplitudes.max(), 2 * amplitudes.max())
+    else:
+        axis.set_ylim(0.0, 1.08 * amplitudes.max() or 1.0)
+    axis.set_xlabel("frequency [Hz]")
+    axis.set_ylabel(f"amplitude [{unit}]" if unit else "amplitude")
+    return figure
+
+
+def amplitude_spectrum(t: ArrayLike, y: ArrayLike, window: str = "hann") -> tuple[Array, Array]:
+    """Frequencies [Hz] and amplitudes (frequency, n) of histories, see ``spectrum``."""
+    time, values = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
+    values = values[:, None] if values.ndim == 1 else values
+    if time.ndim != 1 or len(time) < 8 or values.shape[0] != len(time) or not np.isfinite(values).all():
+        raise AnalysisError(
+            f"spectrum: at least eight instants and as many finite values are needed; t has shape {time.shape}, "
+            f"y {np.shape(y)}."
+        )
+    if not np.all(np.diff(time) > 0):
+        raise AnalysisError("spectrum: the times must increase.")
+    if window not in WINDOWS:
+        raise AnalysisError(f"spectrum: window is one of {', '.join(WINDOWS)}, not {window!r}.")
+    n = len(time)
+    even = np.linspace(time[0], time[-1], n)
+    if np.abs(time - even).max() > 1e-6 * (time[1] - time[0]):
+        values = np.stack([np.interp(even, time, column) for column in values.T], axis=1)
+    weights = _window(window, n)
+    mean = weights @ values / weights.sum()
+    transformed = np.fft.rfft((values - mean) * weights[:, None], axis=0)
+    amplitudes = 2 / weights.sum() * np.abs(transformed)
+    return np.fft.rfftfreq(n, even[1] - even[0]), amplitudes
+
+
+def _window(name: str, n: int) -> Array:
+    """Periodic windows as sums of cosines."""
+    terms = {
+        "none": (1.0,),
+        "hann": (0.5, 0.5),
+        "hamming": (0.54, 0.46),
+        "blackman": (0.42, 0.5, 0.08),
+        "flattop": (0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
+    }[name]
+    phi = 2 * np.pi * np.arange(n) / n
+    return np.asarray(sum((-1) ** k * a * np.cos(k * phi) for k, a in enumerate(terms)) + 0.0 * phi)
+
+
+def _a_result(result: Any, what: str) -> None:
+    if not isinstance(result, Result):
+        raise AnalysisError(f"{what}: a Result of an analysis of a mechanism is needed, not {type(result).__name__}.")
+
+
+def _curves(result: Result, quantity: Any) -> list[tuple[str, str, Array]]:
+    """Name, axis label and values (time,) of the curves of a quantity."""
+    if isinstance(quantity, Measure):
+        values = result.coordinate(quantity)
+        name = quantity.name or "coordinate"
+        if quantity.kind == ANGLE:
+            return [(name, "angle [rad]", values)]
+        scaled, unit = with_prefix(values, "m")
+        return [(name, f"distance [{unit}]", scaled)]
+    if isinstance(quantity, Frame | Body):
+        place, unit = with_prefix(result.position(quantity), "m")
+        name = quantity.name if isinstance(quantity, Body) else str(quantity)
+        moving = [k for k in range(3) if np.ptp(place[:, k]) > 0 or np.abs(place[:, k]).max() > 0]
+        return [(f"{name}: {'xyz'[k]}", f"position [{unit}]", place[:, k]) for k in moving or [0]]
+    if isinstance(quantity, Drive | Coupling):
+        angle = quantity.rows[0].terms[0][1].kind == ANGLE
+        scaled, unit = _scaled(result.reaction(quantity), "N m" if angle else "N")
+        return [(quantity.name, f"{'torque' if angle else 'force'} [{unit}]", scaled)]
+    if isinstance(quantity, tuple) and len(quantity) == 2 and isinstance(quantity[0], str):
+        values = np.asarray(quantity[1], dtype=float)
+        if values.ndim not in (1, 2) or len(values) != len(result.t):
+            raise AnalysisError(
+                f"plot: {quantity[0]!r} has values of shape {values.shape}; the result has {len(result.t)} instants."
+            )
+        columns = values[:, None] if values.ndim == 1 else values
+        name = quantity[0].split("[")[0].strip()
+        several = columns.shape[1] > 1
+        return [(f"{name} {k + 1}" if several else name, quantity[0], y) for k, y in enumerate(columns.T)]
+    raise AnalysisError(
+        f"plot: {quantity!r} is no quantity: give joint coordinates (hinge.angle), frames, bodies, drives, or pairs "
+        '("label [unit]", values).'
+    )
+
+
+def _scaled(values: Array, unit: str) -> tuple[Array, str]:
+    """Values with an SI prefix before the unit, large ones only: nobody reads millinewtons."""
+    if np.abs(values).max(initial=0.0) < 1.0:
+        return values, unit
+    return with_prefix(values, unit)
+
+
+def _reach(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _rate(result: Result, measure: Measure, value: Array) -> Array:
+    """Rate of a coordinate: exact for hinges and sliders, from the relative twist of their frames."""
+    i, j = measure.frame_i, measure.frame_j
+    if measure.kind == ANGLE:
+        axis = result.rotation(i) @ np.cross(measure.a, measure.a2)
+        return np.asarray(np.sum((result.angular_velocity(j.body) - result.angular_velocity(i.body)) * axis, axis=1))
+    return np.asarray(np.gradient(value, result.t))
+
+
+def _figure(rows: int, size: tuple[float, float] | None, title: str) -> tuple[Any, list[Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size or (8.0, 1.0 + 2.3 * rows), dpi=110, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = list(np.atleast_1d(figure.subplots(rows, 1, sharex=True)))
+    for axis in axes:
+        axis.grid(True, color="#dfe3e7", linewidth=0.8)
+        axis.set_axisbelow(True)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=9)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure, axes
+
+
+def _draw(axis: Any, t: Array, curves: Sequence[tuple[str, str, Array]]) -> None:
+    """Curves into one panel, with a legend beside it if there are several."""
+    for k, (name, _, values) in enumerate(curves):
+        style = "-" if k < len(LINES) else "--"
+        axis.plot(t, values, style, color=LINES[k % len(LINES)], linewidth=1.5, label=name)
+    labels = list(dict.fromkeys(label for _, label, _ in curves))
+    units = {label.partition("[")[2] for label in labels}
+    if len(labels) > 1 and len(units) == 1 and "" not in units:  # several names of one unit
+        labels = [", ".join(label.partition("[")[0].strip() for label in labels) + f" [{units.pop()}"]
+    axis.set_ylabel(" / ".join(labels))
+    if len(t) > 1:
+        axis.set_xlim(t[0], t[-1])
+    if len(curves) > 1:
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    else:
+        axis.set_title(curves[0][0], fontsize=9.5, loc="left")

@@ -1,0 +1,148 @@
+"""Plots: the curves are the quantities, the axes say what and in which unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexmbs as fm
+from flexmbs import view
+from flexmbs.view.plots import WINDOWS, amplitude_spectrum
+
+
+class Pendulum:
+    """A pendulum with a damper, and a driven slider."""
+
+    def __init__(self) -> None:
+        self.ground = fm.Ground()
+        self.bob = fm.PlanarBody("bob", 2.0, 0.1, center=(0, -1.0), angle=1.0)
+        self.pivot = fm.planar.Revolute("pivot", self.ground.at(0, 0), self.bob.at(0, 0))
+        self.car = fm.PlanarBody("car", 1.0, 0.1, center=(0.2, 0.0))
+        self.track = fm.planar.Prismatic("track", self.ground.at(0, 2), self.car.at(0, 0), axis="x")
+        self.motor = fm.Drive("motor", self.track.distance, lambda t: 0.05 * t**2)
+        damper = fm.SpringDamper("damper", self.pivot.angle, damping=0.3)
+        bodies, joints = [self.ground, self.bob, self.car], [self.pivot, self.track, self.motor]
+        self.system = fm.System(bodies, joints, [fm.Gravity((0, -9.81, 0)), damper])
+        self.motion = fm.forward_dynamics(self.system, 2.0, step=0.005, output_step=0.02)
+
+
+@pytest.fixture(scope="module")
+def model() -> Pendulum:
+    return Pendulum()
+
+
+def lines(axis: Any) -> dict[str, Any]:
+    return {line.get_label(): line.get_ydata() for line in axis.get_lines()}
+
+
+def test_histories(model: Pendulum, tmp_path: Path) -> None:
+    motion = model.motion
+    own = ("twice the angle [rad]", 2 * motion.coordinate(model.pivot.angle))
+    figure = view.plot(motion, [[model.pivot.angle, own], model.track.distance, model.bob.at(0, -1), model.motor])
+    angle, distance, place, force = figure.axes
+    np.testing.assert_allclose(lines(angle)["pivot.angle"], motion.coordinate(model.pivot.angle))
+    assert set(lines(angle)) == {"pivot.angle", "twice the angle"}
+    assert angle.get_ylabel() == "angle, twice the angle [rad]"
+    assert distance.get_ylabel() == "distance [mm]"  # 0.2 m at most
+    np.testing.assert_allclose(lines(distance)["track.distance"], 50 * motion.t**2, atol=1e-6)
+    assert place.get_ylabel() in ("position [m]", "position [mm]")
+    assert len(place.get_lines()) == 2  # x and y
+    assert force.get_ylabel() == "force [N]"
+    np.testing.assert_allclose(lines(force)["motor"], 0.1, rtol=1e-6)  # m x''
+    assert force.get_xlabel() == "time [s]"
+    figure.savefig(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+def test_energies(model: Pendulum) -> None:
+    (axis,) = view.energies(model.motion, title="pendulum").axes
+    curves = lines(axis)
+    assert axis.get_ylabel() == "energy [J]"
+    np.testing.assert_allclose(curves["total"], curves["kinetic"] + curves["potential"])
+    change = curves["supplied"] - curves["dissipated"]
+    np.testing.assert_allclose(curves["total"] - curves["total"][0], change, atol=2e-3 * curves["kinetic"].max())
+
+
+def test_reactions(model: Pendulum) -> None:
+    figure = view.reactions(model.motion, model.track)
+    force, moment = figure.axes
+    weight = lines(force)["Fy"]
+    np.testing.assert_allclose(weight, 9.81, rtol=1e-9)
+    np.testing.assert_allclose(lines(force)["size"], np.hypot(lines(force)["Fx"], weight))
+    assert force.get_ylabel() == "force [N]"
+    assert moment.get_ylabel() == "moment [N m]"
+    np.testing.assert_allclose(lines(moment)["Mz"], 9.81 * 0.2, rtol=1e-9)  # the weight, off the middle
+    assert len(view.reactions(model.motion, model.pivot).axes) == 1  # a hinge carries no moment
+    assert view.reactions(model.motion, model.motor).axes[0].get_ylabel() == "force [N]"
+    assert view.reactions(model.motion, model.ground).axes[0].get_ylabel() == "force [N]"
+
+
+def test_phase(model: Pendulum) -> None:
+    (axis,) = view.phase(model.motion, model.pivot.angle).axes
+    curve = axis.get_lines()[0]
+    angle, rate = curve.get_xdata(), curve.get_ydata()
+    assert axis.get_xlabel() == "pivot.angle [rad]"
+    assert axis.get_ylabel() == "its rate [rad/s]"
+    np.testing.assert_allclose(rate, model.motion.v[:, 2], atol=1e-12)  # exactly the speed of the bob
+    np.testing.assert_allclose(rate[1:-1], ((angle[2:] - angle[:-2]) / 0.04), atol=5e-3)
+    slider = view.phase(model.motion, model.track.distance).axes[0]
+    np.testing.assert_allclose(slider.get_lines()[0].get_ydata()[1:-1], 0.1 * model.motion.t[1:-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_sine_shows_its_amplitude(window: str) -> None:
+    """Whatever the window: 3 at 5 Hz, 0.5 at 12 Hz, nothing of the mean."""
+    t = np.arange(0.0, 4.0, 1 / 256)
+    y = 7.0 + 3.0 * np.sin(2 * np.pi * 5 * t) + 0.5 * np.cos(2 * np.pi * 12 * t)
+    frequencies, amplitudes = amplitude_spectrum(t, y, window)
+    for f, a in ((5.0, 3.0), (12.0, 0.5), (0.0, 0.0), (40.0, 0.0)):
+        assert amplitudes[np.argmin(np.abs(frequencies - f)), 0] == pytest.approx(a, abs=1e-6)
+
+
+def test_a_window_keeps_leakage_away() -> None:
+    """Between two bins a bare transform leaks everywhere, a window does not; a flat top keeps the amplitude."""
+    t = np.arange(0.0, 4.0, 1 / 256)
+    y = np.sin(2 * np.pi * 5.125 * t)  # half a bin off
+    far = slice(60, None)
+    bare, hann = (amplitude_spectrum(t, y, w)[1][far].max() for w in ("none", "hann"))
+    assert hann < 0.01 * bare
+    assert amplitude_spectrum(t, y, "flattop")[1].max() == pytest.approx(1.0, abs=2e-3)
+
+
+def test_spectrum(model: Pendulum) -> None:
+    t = np.sort(np.concatenate([[0.0, 10.0], 10 * np.random.default_rng(3).random(4000)]))
+    figure = view.spectrum(t, np.stack([np.sin(2 * np.pi * t), np.cos(6 * np.pi * t)], axis=1), unit="mm", highest=8.0)
+    (axis,) = figure.axes
+    peaks = [line.get_xdata()[np.argmax(line.get_ydata())] for line in axis.get_lines()]
+    np.testing.assert_allclose(peaks, [1.0, 3.0], atol=0.06)
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("frequency [Hz]", "amplitude [mm]")
+    assert axis.get_xlim() == (0.0, 8.0)
+    assert view.spectrum(t, np.sin(t), log=True).axes[0].get_yscale() == "log"
+
+
+def test_wrong_requests_are_refused_in_words(model: Pendulum) -> None:
+    motion, t = model.motion, np.linspace(0.0, 1.0, 20)
+    one = as_one_instant(model)
+    for words, request in {
+        "at least one quantity": lambda: view.plot(motion, []),
+        "is no quantity": lambda: view.plot(motion, [3.0]),
+        "the result has 101 instants": lambda: view.plot(motion, [("x [m]", np.zeros(3))]),
+        "plot: a Result": lambda: view.plot(model.system, [model.pivot.angle]),
+        "energies: a Result": lambda: view.energies(3),
+        "reactions: a joint": lambda: view.reactions(motion, model.bob),
+        "phase: a joint's coordinate": lambda: view.phase(motion, model.pivot),
+        "phase: a motion is needed": lambda: view.phase(one, model.pivot.angle),
+        "at least eight instants": lambda: view.spectrum(t[:5], t[:5]),
+        "as many finite values": lambda: view.spectrum(t, t[:9]),
+        "must increase": lambda: view.spectrum(t[::-1], t),
+        "window is one of": lambda: view.spectrum(t, t, window="square"),
+    }.items():
+        with pytest.raises(fm.AnalysisError, match=words):
+            request()
+
+
+def as_one_instant(model: Pendulum) -> fm.Result:
+    return fm.inverse_dynamics(fm.System([model.ground, model.car], [model.track, model.motor]), np.array([0.0]))
