@@ -25,6 +25,7 @@ GROUPS = {
     "Joints": [
         *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
         *("PointOnLine", "PointInPlane", "Distance", "KnifeEdge", "RollingDisc", "planar", "Drive", "Coupling", "gear"),
+        *("ConstantVelocity", "Gear", "RackAndPinion", "component", "Relation", "UserConstraint"),
     ],
     "Functions of time": [
         *("Profile", "ConstantSpeed", "Ramp", "SmoothStep", "SpinUp", "Harmonic", "Polynomial", "Spline"),
