@@ -169,11 +169,11 @@ def _close(system: Any, q: Array, size: float) -> Array:
             q if attempt == 0 else system.retract(q, rng.normal(scale=0.3 * min(attempt, 8), size=len(turns)) * turns)
         )
         error = np.inf
-        for iteration in range(60):
+        for _ in range(60):
             try:
                 work = system.evaluate(0.0, trial, np.zeros(system.n_v))
             except ModelError:  # of a Python function, which may be defined elsewhere
-                if attempt + iteration == 0:
+                if attempt == 0:
                     raise
                 error = np.inf
                 break
