@@ -221,6 +221,8 @@ def _firm(system: Any) -> Array:
     for k, body in enumerate(system.bodies):
         position, rotation, _, _ = body.initial
         straight, turning = _parts(system, k)
+        if body.guessed:
+            continue
         if position is not None:
             out[straight] = FIRM
         if rotation is not None:
@@ -242,6 +244,8 @@ def _warn_of_moved(system: Any, q: Array, size: float) -> None:
     for k, body in enumerate(system.bodies):
         position, rotation, _, _ = body.initial
         straight, turning = _parts(system, k)
+        if body.guessed:
+            continue
         if position is not None and straight.stop > straight.start:
             shift = float(np.linalg.norm(work.position[k] - position))
             if shift > KEPT * size:
