@@ -152,7 +152,7 @@ class _Kept:
         return self.alpha.contradiction([*self.at(numbers), self.at(self.done)][-1], float(missing[over]))
 
     def _watched(self, new: History, due: NDArray[np.bool_]) -> str:
-        """What the watch says to new states, if the run ends with an event among them; what is due before it is kept."""
+        """Words of the event among new states that ends the run, if one does; what is due before it is kept."""
         stop = self.watch.steps(new, self._curve) if self.watch is not None and len(new.t) else None
         if self.watch is None or stop is None:
             return ""
