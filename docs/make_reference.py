@@ -21,7 +21,7 @@ GROUPS = {
         *("statics", "StaticResult", "modes", "Modes", "mass_properties", "MassProperties"),
         *("TensorField", "SectionForces", "von_mises", "principal"),
     ],
-    "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame"],
+    "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame", "shapes"],
     "Joints": [
         *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
         *("PointOnLine", "PointInPlane", "Distance", "KnifeEdge", "RollingDisc", "planar", "Drive", "Coupling", "gear"),
