@@ -21,10 +21,11 @@ GROUPS = {
         *("statics", "StaticResult", "modes", "Modes", "mass_properties", "MassProperties"),
         *("TensorField", "SectionForces", "von_mises", "principal"),
     ],
-    "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame"],
+    "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame", "shapes"],
     "Joints": [
         *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
         *("PointOnLine", "PointInPlane", "Distance", "KnifeEdge", "RollingDisc", "planar", "Drive", "Coupling", "gear"),
+        *("ConstantVelocity", "Gear", "RackAndPinion", "component", "Relation", "UserConstraint"),
     ],
     "Functions of time": [
         *("Profile", "ConstantSpeed", "Ramp", "SmoothStep", "SpinUp", "Harmonic", "Polynomial", "Spline"),

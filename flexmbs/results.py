@@ -78,6 +78,7 @@ class Result:
         Positions and velocities by quintic Hermite curves on the Lie group through those of the neighbouring instants
         and their accelerations (an error of sixth order in the distance of instants, beside their own), moved onto the
         constraints; accelerations and multipliers from the equations of motion there. What was kept is given as it is.
+        Between instants with a kink of a drive among them the error is of first order.
         """
         wanted = np.atleast_1d(np.asarray(times, dtype=float))
         if wanted.ndim != 1 or not np.isfinite(wanted).all():

@@ -1,13 +1,15 @@
 """Every public constructor and analysis, every argument of it: what makes no sense is refused in words.
 
 A name without an entry fails: whoever adds to the public surface says here how it is called rightly, and each argument
-is then replaced by things that cannot be meant.
+is then replaced by things that cannot be meant; or names the file that does it better.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +143,9 @@ OUTCOMES = {
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
 
+ELSEWHERE: dict[str, str] = {}
+"""Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
+
 PLAIN = {"Gauss", "GibbsAppell", "Multipliers", "UdwadiaKalaba", "available_solvers"}
 """Without arguments."""
 
@@ -162,9 +167,16 @@ def public() -> set[str]:
 
 
 def test_every_public_name_is_tried() -> None:
-    tried = set(SUBJECTS) | OUTCOMES | PLAIN
+    tried = set(SUBJECTS) | OUTCOMES | PLAIN | set(ELSEWHERE)
     assert sorted(public() - tried) == [], "say in SUBJECTS how these are called rightly"
     assert sorted(tried - public()) == [], "these are no longer public"
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_is_refused_elsewhere_is(name: str) -> None:
+    text = (Path(__file__).parent / ELSEWHERE[name]).read_text()
+    assert re.search(rf"\b{name.removeprefix('planar.')}\(", text)
+    assert "pytest.raises(" in text
 
 
 def arguments() -> list[tuple[str, str, Any]]:

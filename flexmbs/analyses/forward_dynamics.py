@@ -80,7 +80,8 @@ def _start(system: System, start: State | Result | None) -> State:
     if isinstance(start, Result):
         if not len(start.t):
             raise AnalysisError("start is a Result without any instants.")
-        start = State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1], start.carried)
+        carried = start.carried if start.system is system else None  # another system has other forces
+        start = State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1], carried)
     if not isinstance(start, State):
         raise AnalysisError(f"start must be a State or a Result, not {type(start).__name__}.")
     try:

@@ -57,6 +57,8 @@ class Body(ABC):
     """Number of coordinates q."""
     n_v: ClassVar[int]
     """Number of velocities v."""
+    guessed: ClassVar[bool] = False
+    """Whether the initial pose is a guess of flexmbs's own, which closing may change without a word."""
 
     name: str
     shape: Any = field(default=None, kw_only=True, repr=False)

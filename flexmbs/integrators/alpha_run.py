@@ -83,6 +83,7 @@ class AlphaRun:
         self.prescribed = np.zeros((len(system.profiles), 3))
         self.counts = np.zeros(2, dtype=np.int64)
         self.said = ""  # by a Python function that failed
+        self.passed: list[tuple[Snapshot, Snapshot]] = []  # states on both sides of the kinks of a step, and at its end
         width = self.layout.n_q + 2 * n + rows + len(self.layout.measure_kind)
         self.rows = max(1, min(CHUNK, ROOM // max(1, width)))
         self.record = record_arrays(self.layout, self.rows + 1)
@@ -179,14 +180,16 @@ class AlphaRun:
 
     def across(self, t: float, h: float, breaks: list[tuple[float, float]]) -> int:
         """One step of length h through kinks, at each of which the method starts anew; what stopped it."""
-        begin = t
+        begin, self.passed = t, []
         ends = breaks if breaks[-1][0] == t + h else [*breaks, (t + h, t + h)]
         for end, after in ends:
             part = end - self._margin(end) - begin  # profiles give the side before the kink
             _, problem = self.advance(begin, part, 1)
             if problem and not self.rescue(begin, part):
                 return problem
+            before = self.snapshot(end)
             self.settle(after, h)
+            self.passed.append((before, self.snapshot(end)))
             begin = end
         return 0
 

@@ -164,6 +164,21 @@ class Chart:
 
     def velocities(self, place: Place, eta: Array) -> Array:
         """v with Nᵀ v = η that fulfils all rows at a place (v with units, η without)."""
+        v = self._linear_velocities(place, eta)
+        functions = getattr(self.system, "functions", None)
+        if not functions or not functions.velocity:
+            return v
+        for _ in range(ITERATIONS):  # functions of velocities need not be linear in them
+            work = self.evaluate(place.t, place.q, v)
+            jacobian = self.system.jacobian(work).toarray() * self.scales.velocity * self.row_scale[:, None]
+            before, v = v, self._linear_velocities(place._replace(work=work, jacobian=jacobian), eta)
+            size = np.abs(v / self.scales.velocity).max(initial=0.0)
+            if np.abs((v - before) / self.scales.velocity).max(initial=0.0) <= CLOSED * max(1.0, size):
+                return v
+        raise LostError("the velocities could not be made consistent (Newton's iteration did not converge)")
+
+    def _linear_velocities(self, place: Place, eta: Array) -> Array:
+        """The same where rows are linear in the velocities; a step of Newton's iteration from the guess elsewhere."""
         space = self.velocity
         free = space.null @ eta
         # φ' = J v - b is known at the guess

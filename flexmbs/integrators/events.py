@@ -92,8 +92,10 @@ class Watch:
         self.last: Snapshot | None = None
 
     def begin(self, state: Snapshot) -> None:
-        """Look from this state on."""
-        self.before = np.array([float(value(history_of([state]))[-1]) for value in self.values])
+        """Look from this state on: the start of the run, or the other side of a kink."""
+        for number, (event, value) in enumerate(zip(self.events, self.values, strict=True)):
+            here = value(history_of([state]))
+            self.before[number] = here[0] if self.start is None else self._near(event, here, self.before[number])[0]
         self.start, self.last = state.t if self.start is None else self.start, state
 
     def step(self, t: float, at: Callable[[float], Snapshot]) -> Snapshot | None:

@@ -130,6 +130,12 @@ class _Kept:
             self._keep_here()
             return alpha.failure(self.at(self.done), alpha.h, problem)
         self.done += 1
+        for before, after in alpha.passed if begin in self.breaks else ():
+            outcome = self._watched(history_of([before]), np.zeros(1, dtype=bool))
+            if outcome:
+                return outcome
+            if self.watch is not None:
+                self.watch.begin(after)
         here = history_of([alpha.snapshot(self.at(self.done))])
         return self._take(np.array([self.done]), here, alpha.missing(0))
 
@@ -137,16 +143,23 @@ class _Kept:
         """Keep of the states after these steps what is due; why the run ends with them, if it does."""
         over = next((k for k, m in enumerate(missing) if self.alpha.contradiction(0.0, m)), None)
         new, numbers = new.part(slice(0, over)), numbers[:over]
-        stop = self.watch.steps(new, self._curve) if self.watch is not None and len(numbers) else None
-        if self.watch is not None and stop is not None:
-            self._keep(new.part((numbers % self.every == 0) & (new.t < stop.t)))
-            self._keep(history_of([stop]))
-            self.carried = None
-            return self.watch.words
+        outcome = self._watched(new, numbers % self.every == 0)
+        if outcome:
+            return outcome
         self._keep(new.part(numbers % self.every == 0))
         if over is None:
             return ""
         return self.alpha.contradiction([*self.at(numbers), self.at(self.done)][-1], float(missing[over]))
+
+    def _watched(self, new: History, due: NDArray[np.bool_]) -> str:
+        """Words of the event among new states that ends the run, if one does; what is due before it is kept."""
+        stop = self.watch.steps(new, self._curve) if self.watch is not None and len(new.t) else None
+        if self.watch is None or stop is None:
+            return ""
+        self._keep(new.part(due & (new.t < stop.t)))
+        self._keep(history_of([stop]))
+        self.carried = None
+        return self.watch.words
 
     def _curve(self, a: Snapshot, b: Snapshot) -> Callable[[float], Snapshot]:
         return between(self.alpha.system, a, b, velocities=self.alpha.method.stabilised)

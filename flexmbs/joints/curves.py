@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 DEGREE = 5
 """Of splines: their third derivative, which accelerations of contacts contain, is then smooth."""
+BEYOND = 0.1
+"""How far beyond its ends, relative to its span, an open curve is used: iterations may look there."""
 
 
 class PlaneCurve(ABC):
@@ -100,7 +102,8 @@ class Curve(PlaneCurve):
     given : points, or a function of s that returns two numbers.
     closed : whether the curve closes on itself; points then begin and end with the same one, or are closed by it.
     over : the parameters of a function's first and last point; for points, s goes from the first to the second in
-        proportion to the length of chords. Beyond it, an open curve goes on as its last polynomial does.
+        proportion to the length of chords. An open curve goes on a little beyond it, as its last polynomial does; there
+        a contact that has run off is refused.
     samples : how many points of a function are taken: with 400 a smooth function is met to some 1e-11 of its size.
     """
 
@@ -162,8 +165,13 @@ class Curve(PlaneCurve):
 
     def derivatives(self, s: float) -> Array:
         """Those of the spline."""
+        first, last = self.over
         if self.closed:
-            s = self.over[0] + (s - self.over[0]) % (self.over[1] - self.over[0])
+            s = first + (s - first) % (last - first)
+        elif not abs(s - (first + last) / 2) <= (0.5 + BEYOND) * (last - first):
+            raise ModelError(
+                f"Curve: the contact has run off the end of an open curve: parameter {s:.6g}, beyond {self.over}."
+            )
         return np.array([spline(s) for spline in self.splines])
 
     @property

@@ -85,6 +85,11 @@ class Functions:
     def __bool__(self) -> bool:
         return bool(self.groups)
 
+    @property
+    def velocity(self) -> bool:
+        """Whether some are functions of velocities."""
+        return any(not self.layout.row_holonomic[g.rows[0]] for g in self.groups)
+
     def expand(self, t: float, work: Work, size: float) -> Expanded:
         """All functions at an evaluated state."""
         rates = self._rates(work)
@@ -151,7 +156,6 @@ class Functions:
         touched = {int(self.layout.frame_body[f]) for g in self.groups for m in g.measures
                    for f in (self.layout.measure_i[m], self.layout.measure_j[m])}  # fmt: skip
         speed = max(1.0, float(np.abs(v * system.length_weights).max(initial=0.0)) / size)
-        velocity = not self.layout.row_holonomic[rows].all()
 
         def column(k: int, moves: bool) -> Array:
             step = zero.copy()
@@ -163,7 +167,7 @@ class Functions:
         for b in touched:
             for k in range(self.layout.body_v[b], self.layout.body_v[b + 1]):
                 stiffness[:, k] = column(k, True)
-                if velocity:
+                if self.velocity:
                     damping[:, k] = column(k, False)
         return stiffness, damping
 

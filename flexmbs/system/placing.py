@@ -241,6 +241,8 @@ def _firm(system: Any) -> Array:
     for k, body in enumerate(system.bodies):
         position, rotation, _, _ = body.initial
         straight, turning = _parts(system, k)
+        if body.guessed:
+            continue
         if position is not None:
             out[straight] = FIRM
         if rotation is not None:
@@ -262,6 +264,8 @@ def _warn_of_moved(system: Any, q: Array, size: float) -> None:
     for k, body in enumerate(system.bodies):
         position, rotation, _, _ = body.initial
         straight, turning = _parts(system, k)
+        if body.guessed:
+            continue
         if position is not None and straight.stop > straight.start:
             shift = float(np.linalg.norm(work.position[k] - position))
             if shift > KEPT * size:
@@ -384,6 +388,9 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     for _ in range(4):  # what was not given follows; then nothing pulls any more at what was
         v = np.where(given, wanted, v)
         v = v + _least(system, weights, work, -system.evaluate(0.0, q, v, angles).phi_rate)
+    for _ in range(12 if system.functions.velocity else 0):  # functions of velocities need not be linear in them
+        work = system.evaluate(0.0, q, v, angles)
+        v = v + _least(system, weights, work, -work.phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
         row = int(np.argmax(miss))

@@ -2,12 +2,14 @@
 
 from flexmbs.view.motions import animate, show, snapshot
 from flexmbs.view.pictures import deformed, mesh, mode, modes
-from flexmbs.view.plots import energies, phase, plot, reactions, spectrum
+from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions, spectrum
 
 __all__ = [
     "animate",
+    "convergence",
     "deformed",
     "energies",
+    "frequency_response",
     "mesh",
     "mode",
     "modes",

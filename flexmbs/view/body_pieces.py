@@ -85,7 +85,8 @@ def body_pieces(system: System, body: Body, number: int, color: str, height: flo
         return []
     held = held_at(system, body)
     round_one = _round(body, number, held, color, height, look)
-    if round_one:
+    slides = body.kind == PLANAR and any(isinstance(j, planar.Prismatic) for j, _ in held)
+    if round_one and not (slides and any(hasattr(j, "curve_i") for j, _ in held)):
         return round_one
     if body.kind == POINT:
         size = (0.62 if look.flat else 0.8) * look.width
@@ -95,7 +96,7 @@ def body_pieces(system: System, body: Body, number: int, color: str, height: flo
     center = body.mass_parameters[1]
     points = _distinct([f.position for _, f in held], 0.02 * look.width)
     if body.kind == PLANAR:
-        return _planar_link(number, held, points, center, color, height, look)
+        return [*round_one, *_planar_link(number, held, points, center, color, height, look)]
     return _spatial_link(body, number, points, center, color, look)
 
 
@@ -153,12 +154,11 @@ def _curved(number: int, frame: Frame, curve: Any, color: str, height: float, lo
     s = np.linspace(first, last, 121)
     points = frame.position[:2] + curve.point(s) @ frame.axes[:2, :2].T
     closed = np.linalg.norm(points[0] - points[-1]) < 1e-3 * np.ptp(points, axis=0).max()
-    if not closed:
-        reach = 4.0 * look.width  # a line has no end of its own
-        points = points[np.linalg.norm(points - points[60], axis=1) <= reach]
-    outlines = (
-        [points[:-1]] if closed else [stroke(a, b, 0.5 * look.width) for a, b in pairwise(points[:: len(points) - 1])]
-    )
+    outlines = [points[:-1]]
+    if not closed:  # it has no end of its own; it lies beneath, so that it does not cover what it touches
+        points = points[np.linalg.norm(points - points[60], axis=1) <= 4.0 * look.width]
+        outlines = [stroke(a, b, 0.5 * look.width) for a, b in pairwise(points[:: len(points) - 1])]
+        height = 0.3 * look.layer
     if look.flat:
         return [p for o in outlines for p in flat_piece(number, o, height, color, look, own=True)]
     low = height - 0.4 * look.layer

@@ -1,13 +1,16 @@
-"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, spectra."""
+"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, spectra,
+frequency responses, convergence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexmbs.analyses.linear_model import LinearModel
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import AnalysisError
@@ -165,6 +168,77 @@ def amplitude_spectrum(t: ArrayLike, y: ArrayLike, window: str = "hann") -> tupl
     transformed = np.fft.rfft((values - mean) * weights[:, None], axis=0)
     amplitudes = 2 / weights.sum() * np.abs(transformed)
     return np.fft.rfftfreq(n, even[1] - even[0]), amplitudes
+
+
+def frequency_response(
+    model: LinearModel,
+    frequencies: ArrayLike,
+    *,
+    outputs: Sequence[str] | None = None,
+    title: str = "",
+    size: tuple[float, float] | None = None,
+) -> Any:
+    """Gain and phase of a linear model over frequencies [Hz], for every input and the outputs named; a Figure.
+
+    The gain is output over input in SI units; the outputs are by default those that are no rates.
+    """
+    if not isinstance(model, LinearModel):
+        raise AnalysisError(f"frequency_response: a model from fm.linearise is needed, not {type(model).__name__}.")
+    f = np.asarray(frequencies, dtype=float)
+    if f.ndim != 1 or len(f) < 2 or not np.isfinite(f).all() or not (f > 0).all():
+        raise AnalysisError("frequency_response: at least two positive frequencies [Hz] are needed.")
+    names = [n for n in model.outputs if not n.endswith(" rate")] if outputs is None else list(outputs)
+    for name in names:
+        if name not in model.outputs:
+            raise AnalysisError(f"frequency_response: no output {name!r}; the model has {', '.join(model.outputs)}.")
+    gains = np.array([model.transfer(2j * np.pi * x) for x in f])
+    figure, (above, below) = _figure(2, size, title)
+    pairs = [(name, given) for name in names for given in range(len(model.inputs))]
+    for k, (name, given) in enumerate(pairs):
+        one = gains[:, model.outputs.index(name), given]
+        color, label = LINES[k % len(LINES)], f"{name} / {model.inputs[given]}"
+        above.loglog(f, np.abs(one), color=color, linewidth=1.5, label=label)
+        below.semilogx(f, np.degrees(np.unwrap(np.angle(one))), color=color, linewidth=1.5, label=label)
+    above.set_ylabel("gain [SI]")
+    below.set_ylabel("phase [degrees]")
+    below.set_xlabel("frequency [Hz]")
+    below.set_xlim(f.min(), f.max())
+    above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    return figure
+
+
+def convergence(
+    steps: ArrayLike,
+    errors: Any,
+    *,
+    orders: Sequence[float] = (),
+    xlabel: str = "step [s]",
+    ylabel: str = "error",
+    title: str = "",
+    size: tuple[float, float] | None = None,
+) -> Any:
+    """Errors over steps (or sizes of elements) in decades, with the orders observed in the legend; a Figure.
+
+    ``errors`` is one sequence, or a mapping from names to several; ``orders`` draws straight lines of these slopes.
+    """
+    h = np.asarray(steps, dtype=float)
+    named = dict(errors) if isinstance(errors, Mapping) else {"error": errors}
+    if h.ndim != 1 or len(h) < 2 or not (h > 0).all():
+        raise AnalysisError("convergence: at least two positive steps are needed.")
+    figure, (axis,) = _figure(1, size or (6.4, 4.6), title)
+    for k, (name, values) in enumerate(named.items()):
+        e = np.asarray(values, dtype=float)
+        if e.shape != h.shape or not (np.isfinite(e) & (e > 0)).all():
+            raise AnalysisError(f"convergence: {name!r} needs {len(h)} positive errors, one for each step.")
+        slope = float(np.polyfit(np.log(h), np.log(e), 1)[0])
+        axis.loglog(h, e, "o-", color=LINES[k % len(LINES)], linewidth=1.5, label=f"{name}: order {slope:.2f}")
+    first = np.asarray(next(iter(named.values())), dtype=float)
+    for order in orders:
+        axis.loglog(h, 0.5 * first[0] * (h / h[0]) ** order, "--", color="#8d969e", label=f"slope {order:g}")
+    axis.set_xlabel(xlabel)
+    axis.set_ylabel(ylabel)
+    axis.legend(frameon=False, fontsize=9)
+    return figure
 
 
 def _window(name: str, n: int) -> Array:

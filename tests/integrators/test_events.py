@@ -126,6 +126,21 @@ def test_events_of_drives_and_across_a_kink() -> None:
         assert motion.events["third"].t == pytest.approx([0.2 + 0.5 / 3], abs=1e-9)
 
 
+@pytest.mark.parametrize("level", [1e-3, 2e-3])
+def test_events_next_to_a_kink_within_a_step(level: float) -> None:
+    """The arm stands until t = 0.2013, in the midst of a step, then turns with 2 rad/s."""
+    ground, arm = fm.Ground(), fm.PlanarBody("arm", 1.0, 0.5)
+    hinge = fm.planar.Revolute("hinge", ground.at(0, 0), arm.at(0, 0))
+    system = fm.System([ground, arm], [hinge, fm.Drive("motor", hinge.angle, fm.Ramp(0.0, 1.0, 0.2013, 0.5))])
+    for stabilised in (False, True):
+        event = fm.Event("moved", hinge.angle, level=level, stop=True)
+        motion = fm.forward_dynamics(
+            system, 1.0, 3e-3, integrator=fm.GeneralizedAlpha(stabilised=stabilised), events=[event]
+        )
+        assert motion.t[-1] == pytest.approx(0.2013 + level / 2, abs=1e-10)
+        assert (np.diff(motion.t) > 0).all()
+
+
 def test_nothing_happens() -> None:
     system, hinge = pendulum()
     motion = fm.forward_dynamics(system, 0.1, 1e-2, events=[fm.Event("never", hinge.angle, level=-3.0)])

@@ -38,6 +38,16 @@ def test_two_halves_are_the_whole(make: Any, stabilised: bool) -> None:
         assert np.abs(one - two).max() <= 1e-14 * np.abs(one).max(), name
 
 
+def test_a_changed_system_starts_with_its_own_accelerations() -> None:
+    """What a run left behind belongs to its forces: with gravity gone, the pendulum goes on without it."""
+    one, two = spatial_pendulum(), spatial_pendulum()
+    free = fm.System(two.bodies, two.joints)
+    half = fm.forward_dynamics(one, 0.1, 1e-3)
+    rest = fm.forward_dynamics(free, 0.2, 1e-3, start=half)
+    exact = fm.accelerations(free, 0.1, half.q[-1], half.v[-1])
+    assert rest.rate[0] == pytest.approx(exact.accelerations, abs=1e-9)
+
+
 def test_another_step_or_integrator_goes_on_from_positions_and_velocities() -> None:
     system = two_loop_four_bar()
     half = fm.forward_dynamics(system, 0.25, 1e-3)

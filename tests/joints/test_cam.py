@@ -181,6 +181,14 @@ def test_points_of_a_curve_and_a_function_give_the_same_curve():
     assert_allclose(opened.point([0.0, 1.0]), ellipse.point(s[[0, 99]]), atol=1e-12)
 
 
+def test_contact_that_runs_off_an_open_curve_is_refused():
+    arc = fm.planar.Curve(lambda s: (0.03 * np.cos(s), 0.03 * np.sin(s)), closed=False, over=(1.0, 2.2))
+    system = driven(arc, fm.planar.Line(reach=0.05), lambda t: t, parameters=(np.pi / 2, 0.0))[0]
+    fm.kinematics(system, np.linspace(0.0, 0.5, 6))
+    with pytest.raises(fm.ModelError, match="the contact has run off the end of an open curve"):
+        fm.kinematics(system, np.linspace(0.0, 1.5, 16))
+
+
 def test_bad_cams_are_refused():
     ground, body, solid = fm.Ground(), fm.PlanarBody("body", 1.0, 1.0), fm.RigidBody("solid", 1.0, np.eye(3))
     circle = fm.planar.Circle(0.1)

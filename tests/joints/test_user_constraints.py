@@ -168,6 +168,21 @@ def test_long_steps_close_a_function_as_they_close_a_joint():
     assert_allclose(found[1].q, found[0].q, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "integrator", [fm.GeneralizedAlpha(), TIGHT, fm.Projected()], ids=["alpha", "tangent", "projected"]
+)
+def test_a_function_need_not_be_linear_in_the_velocities(integrator):
+    """A point that falls with constant speed c (Appell): it turns as c θ' = -g cos θ, sin θ = -tanh(g t/c)."""
+    c, g = 3.0, 9.81
+    ground, point = fm.Ground(), fm.PointMass("point", 1.3, position=(0, 0, 0), velocity=(c, 0, 0))
+    speed = fm.UserConstraint("speed", point.at(), lambda t, s: s[0].velocity @ s[0].velocity - c * c, level="velocity")
+    system = fm.System([ground, point], [speed], [fm.Gravity((0, -g, 0))])
+    result = fm.forward_dynamics(system, 0.5, 0.005, output_step=0.1, integrator=integrator)
+    assert_allclose(np.linalg.norm(result.v, axis=1), c, rtol=1e-10)
+    atol = 1e-4 if isinstance(integrator, fm.GeneralizedAlpha) else 1e-7
+    assert_allclose(result.v[:, 1], -c * np.tanh(g * result.t / c), atol=atol)
+
+
 def crank(lift, function, **options):
     """A slider that follows a law of a crank's angle."""
     ground, wheel, slider = fm.Ground(), fm.PlanarBody("wheel", 2.0, 0.05), fm.PlanarBody("slider", 0.7, 0.01)

@@ -123,6 +123,45 @@ def test_spectrum(model: Pendulum) -> None:
     assert view.spectrum(t, np.sin(t), log=True).axes[0].get_yscale() == "log"
 
 
+def test_frequency_response() -> None:
+    """A mass on a spring and a damper: 1 / (k - m ω² + i c ω)."""
+    ground, car = fm.Ground(), fm.PlanarBody("car", 2.0, 0.1)
+    track = fm.planar.Prismatic("track", ground.at(0, 0), car.at(0, 0), axis="x")
+    spring = fm.SpringDamper("spring", track.distance, stiffness=800.0, damping=4.0)
+    model = fm.linearise(fm.System([ground, car], [track], [spring]), [track.distance], [track.distance])
+    f = np.geomspace(0.5, 20.0, 60)
+    gain, phase = view.frequency_response(model, f).axes
+    omega = 2 * np.pi * f
+    exact = 1 / (800 - 2 * omega**2 + 4j * omega)
+    np.testing.assert_allclose(gain.get_lines()[0].get_ydata(), np.abs(exact), rtol=1e-6)
+    np.testing.assert_allclose(phase.get_lines()[0].get_ydata(), np.degrees(np.angle(exact)), atol=1e-4)
+    assert (gain.get_yscale(), phase.get_xlabel()) == ("log", "frequency [Hz]")
+    for words, request in {
+        "a model from fm.linearise": lambda: view.frequency_response(3, f),
+        "positive frequencies": lambda: view.frequency_response(model, [0.0, 1.0]),
+        "no output 'speed'": lambda: view.frequency_response(model, f, outputs=["speed"]),
+    }.items():
+        with pytest.raises(fm.AnalysisError, match=words):
+            request()
+
+
+def test_convergence() -> None:
+    h = np.array([0.1, 0.05, 0.025])
+    (axis,) = view.convergence(h, {"mine": 3 * h**2, "theirs": h}, orders=(2,)).axes
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == [
+        "mine: order 2.00",
+        "theirs: order 1.00",
+        "slope 2",
+    ]
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_xscale()) == ("step [s]", "error", "log")
+    for words, request in {
+        "two positive steps": lambda: view.convergence([0.1], [1.0]),
+        "'error' needs 3 positive errors": lambda: view.convergence(h, [1.0, 0.0, 1.0]),
+    }.items():
+        with pytest.raises(fm.AnalysisError, match=words):
+            request()
+
+
 def test_wrong_requests_are_refused_in_words(model: Pendulum) -> None:
     motion, t = model.motion, np.linspace(0.0, 1.0, 20)
     one = as_one_instant(model)
