@@ -8,7 +8,7 @@ from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.statics import StaticResult, statics
-from flexmbs.bodies import Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
+from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
 from flexmbs.errors import (
     AnalysisError,
@@ -134,6 +134,7 @@ __all__ = [
     "Equilibrium",
     "Event",
     "Fixed",
+    "FlexibleBody",
     "FlexmbsError",
     "FloatingBody",
     "Force",

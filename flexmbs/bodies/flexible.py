@@ -1,4 +1,4 @@
-"""Flexible bodies: a mesh in a floating frame, q = (position, unit quaternion, d), v = (velocity, ω in body axes, d')."""
+"""Flexible bodies: a mesh in a floating frame, q = (position, quaternion, d), v = (velocity, ω in body axes, d')."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction import CraigBampton, ModalTruncation, Part, ReducedPart, Reduction, reduce
-from flexmbs.reduction.stiffening import PAIRS, LoadCases
+from flexmbs.reduction.floating import second_order_moments
 
 Array = NDArray[np.float64]
 
@@ -74,8 +74,8 @@ class FlexibleBody(Body):
             object.__setattr__(self, "reduced", self._reduced(self._part()))
         if self.reduced.size > LARGEST:
             raise ModelError(
-                f"{self.name}: {self.reduced.size} elastic coordinates are too many for a moving body (up to {LARGEST}); "
-                "reduce it, e.g. reduction=CraigBampton(modes=20)."
+                f"{self.name}: {self.reduced.size} elastic coordinates are too many for a moving body (up to "
+                f"{LARGEST}); reduce it, e.g. reduction=CraigBampton(modes=20)."
             )
 
     @classmethod
@@ -195,19 +195,7 @@ class FlexibleBody(Body):
         except FlexmbsError as error:
             raise ModelError(f"{self.name}.at(): {error}") from error
         shapes = np.vstack([found.displacement, found.rotation])
-        return Frame(self, found.position, turned, shapes, self._curvatures(found.name))
-
-    def _curvatures(self, interface: str) -> Array | None:
-        """How bending shortens the body at an interface: minus the stress stiffness of each unit force there."""
-        cases, n = self.reduced.cases, self.modes
-        if interface not in self.reduced.interfaces or not len(cases.K_g):
-            return None
-        out = np.zeros((6, n, n))
-        for row, label in enumerate(("x", "y", "z", "rx", "ry", "rz")):
-            name = f"{interface} {label}"
-            if name in cases.names:
-                out[row] = -cases.K_g[cases.names.index(name)]
-        return out
+        return Frame(self, found.position, turned, shapes, found.second if found.second.any() else None)
 
     # ---- constants ----------------------------------------------------------------------------------------------
 
@@ -215,7 +203,10 @@ class FlexibleBody(Body):
     def moments(self) -> BodyMoments:
         """The constants of the equations of motion."""
         c = self.reduced.constants
-        shortening, shearing = stress_stiffnesses(self.reduced.cases, self.modes)
+        n = self.modes
+        shortening, shearing = np.zeros((3, n, n)), np.zeros((3, 3, n, n))
+        if len(self.reduced.cases.K_g):
+            shortening, shearing = second_order_moments(self.reduced.cases.K_g)
         return BodyMoments(
             c.mass, c.s0, c.second, c.S, c.first.transpose(1, 0, 2), np.diag(c.stiffness), np.diag(c.damping), c.m,
             shortening, shearing,
@@ -247,23 +238,3 @@ class FlexibleBody(Body):
         if self.planar:
             return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
         return RigidBody(self.name, mass, inertia, center, "origin", **state)
-
-
-def stress_stiffnesses(cases: LoadCases, n: int) -> tuple[Array, Array]:
-    """G_i (3, n, n) and B_ij (3, 3, n, n) of the accelerations e_i and x_j e_i, from the twelve inertia cases.
-
-    The cases are those of a, of ε (fields e_k × x) and of products of ω (fields ω_i ω_j symmetrised, less ω² x).
-    """
-    shortening, shearing = np.zeros((3, n, n)), np.zeros((3, 3, n, n))
-    if not len(cases.K_g):
-        return shortening, shearing
-    shortening[:] = cases.K_g[:3]
-    turning, spinning = cases.K_g[3:6], cases.K_g[6:12]
-    trace = -0.5 * spinning[:3].sum(axis=0)
-    for (i, j), both in zip(PAIRS, spinning, strict=True):
-        if i == j:
-            shearing[i, i] = both + trace
-        else:  # PAIRS are cyclic: e_k × x has -1 in (i, j) and 1 in (j, i)
-            k = 3 - i - j
-            shearing[i, j], shearing[j, i] = (both - turning[k]) / 2, (both + turning[k]) / 2
-    return shortening, shearing
