@@ -57,7 +57,7 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
-    forces_known: bool = True
+    forces_known: bool = field(default=True, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
