@@ -61,7 +61,7 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
-    forces_known: bool = True
+    forces_known: bool = field(default=True, kw_only=True)
     events: dict[str, Result] = field(default_factory=dict)
     carried: Any = None
 
