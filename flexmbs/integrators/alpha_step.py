@@ -128,20 +128,25 @@ def alpha_step(
             counts[1] += 1
             factorise(plan, work.factors, 1e-12)
         substitute(plan, work.factors, work.residual)
-        size, total = 0.0, 0.0
+        size = 0.0
         for b in range(layout.body_kind.size):
             for k in range(layout.body_v[b + 1] - layout.body_v[b]):
                 i = layout.body_v[b] + k
                 step = work.residual[where.body_unknown[b] + k]
                 work.increment[i] -= step
-                size, total = max(size, abs(step) * weights[i]), total + step
+                size = max(size, abs(step) * weights[i])
         for r in range(state.multipliers.size):
             work.multipliers[r] -= work.residual[where.row_unknown[r]]
-        if not np.isfinite(total):  # max() forgets what is undefined, a sum does not
+        if not np.isfinite(size):
             return NOT_FINITE
         # the matrix is that of the first iterate: each further correction shrinks by a known ratio
         ratio = size / before if before > 0.0 else 0.0
         if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
+            total = 0.0
+            for i in range(n):  # max() forgets what is undefined, a sum does not
+                total += work.increment[i]
+            if not np.isfinite(total):
+                return NOT_FINITE
             accept(layout, h, coefficients, scale, work.increment, state, work, stages)
             return CONVERGED
         before = size
@@ -183,15 +188,12 @@ def write(where, state, stages, record, at):
         record.angles[at, m] = state.angles[m]
 
 
-@njit(**_outer)
-def steps(
+@njit(**_options)
+def unrecorded_steps(
     layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
-    state, work, stages, scratch, counts, first, every, record,
+    state, work, stages, scratch, counts,
 ):  # fmt: skip
-    """n steps of length h; returns how many were done and the outcome of the last.
-
-    The first of them is number ``first``; what is reached after every ``every``-th goes into the record.
-    """
+    """n steps of length h; returns how many were done and the outcome of the last."""
     for k in range(n):
         for r in range(prescribed.shape[0]):
             prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
@@ -200,6 +202,30 @@ def steps(
         )
         if outcome != CONVERGED:
             return k, outcome
-        if (first + k + 1) % every == 0:
-            write(where, state, stages, record, (first + k + 1) // every - first // every - 1)
+    return n, CONVERGED
+
+
+@njit(**_outer)
+def steps(
+    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
+    state, work, stages, scratch, counts, first, every, record,
+):  # fmt: skip
+    """n steps of length h; returns how many were done and the outcome of the last.
+
+    The first of them is number ``first``; what is reached after every ``every``-th goes into the record. Writing stands
+    outside of the loop of steps, which is slower with it inside.
+    """
+    done, row = 0, 0
+    while done < n:
+        some = min(every - (first + done) % every, n - done)
+        reached, outcome = unrecorded_steps(
+            layout, plan, where, kinds, starts, params, prescribed, t + done * h, h, some, coefficients, tolerance,
+            weights, state, work, stages, scratch, counts,
+        )  # fmt: skip
+        done += reached
+        if outcome != CONVERGED:
+            return done, outcome
+        if (first + done) % every == 0:
+            write(where, state, stages, record, row)
+            row += 1
     return n, CONVERGED
