@@ -25,13 +25,10 @@ motion = fm.forward_dynamics(
 )
 angle = motion.coordinate(pivot.angle)
 
-# the angle passes zero four times in two periods; between two instants it is nearly straight, so that a cubic through
-# four of them gives the time closely
+# times at which it swings through the lowest point to the right, from cubics through the four instants around
 falls = np.flatnonzero((angle[:-1] < 0) & (angle[1:] >= 0))
-times = [np.interp(0.0, angle[k : k + 2], motion.t[k : k + 2]) for k in falls]
-for n, k in enumerate(falls):
-    cubic = np.polynomial.Polynomial.fit(angle[k - 1 : k + 3], motion.t[k - 1 : k + 3], 3)
-    times[n] = cubic(0.0)
+around = [slice(k - 1, k + 3) for k in falls]
+times = [np.polynomial.Polynomial.fit(angle[near], motion.t[near], 3)(0.0) for near in around]
 period = times[1] - times[0]
 
 print(motion.summary())

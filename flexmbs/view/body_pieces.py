@@ -96,6 +96,7 @@ def body_pieces(system: System, body: Body, number: int, color: str, height: flo
     center = body.mass_parameters[1]
     points = _distinct([f.position for _, f in held], 0.02 * look.width)
     if body.kind == PLANAR:
+        height = 0.35 * look.layer if round_one else height  # a follower, beneath its cam
         return [*round_one, *_planar_link(number, held, points, center, color, height, look)]
     return _spatial_link(body, number, points, center, color, look)
 

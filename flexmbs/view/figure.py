@@ -55,7 +55,9 @@ def _side(picture: Picture) -> int:
     if picture.bar is not None:
         return 112
     longest = max((len(name) for name, _ in picture.legend), default=0)
-    return 50 + 9 * longest if longest else 0
+    if longest:
+        return 50 + 9 * longest
+    return 0 if picture.width is None else 72  # room for the axes
 
 
 def _natural_size(picture: Picture) -> tuple[int, int]:

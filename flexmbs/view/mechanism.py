@@ -136,7 +136,7 @@ class Drawing:
         out: Items = []
         out += self._ghosts()
         for frame in options.traces:
-            frame = _frame(frame)
+            frame = frame_of(frame)
             color = self.colors[system.body_number(frame.body)]
             way = self.whole.path(frame)
             past = way[self.whole.t <= here.t[k]]
@@ -156,7 +156,7 @@ class Drawing:
             out += rods(system.joints, here, k, look) + springs(system.forces, here, k, look)
         if options.triads:
             chosen = system.bodies if options.triads is True else options.triads
-            out += triads([_frame(f) for f in chosen], here, k, look)
+            out += triads([frame_of(f) for f in chosen], here, k, look)
         if options.forces and self._largest_load > 0:
             out += arrows(loads(system.forces, here, k), 0.28 * look.size / self._largest_load, LOAD, look)
         if options.reactions and self._strongest > 0:
@@ -213,7 +213,7 @@ class Drawing:
 def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike | None) -> Drawing:
     """A drawing at times, its options checked."""
     for frame in [*options.traces, *(() if isinstance(options.triads, bool) else options.triads)]:
-        result.system.body_number(_frame(frame).body)
+        result.system.body_number(frame_of(frame).body)
     if not isinstance(options.reactions, bool):
         for joint in options.reactions:
             result.system.joint_rows(joint)
@@ -224,7 +224,8 @@ def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike 
     return Drawing(result, poses(result, times), options, None if look is None else False)
 
 
-def _frame(given: Any) -> Frame:
+def frame_of(given: Any) -> Frame:
+    """The frame, or the one at a body's origin."""
     if isinstance(given, Frame):
         return given
     if isinstance(given, Body):

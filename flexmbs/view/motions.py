@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.body import GROUND, Body, Frame
 from flexmbs.errors import AnalysisError
 from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view import figure, film, opengl, rendered
 from flexmbs.view.camera import Camera
-from flexmbs.view.mechanism import Drawing, Options, _frame, drawing
+from flexmbs.view.mechanism import Drawing, Options, drawing, frame_of
 from flexmbs.view.poses import as_result
 from flexmbs.view.scene import Picture
 
@@ -136,12 +136,11 @@ def show(
     options = Options(traces, triads, forces, reactions, color, 0, joints)
     mechanism = drawing(result, np.linspace(result.t[0], result.t[-1], count), options, look)
     seen = mechanism.camera(look, _some(count))
-    panels = [None] * count
 
     def panel(k: int) -> Any:
         return mechanism.panel(k, seen, _title(title, mechanism.shown.t[k], result))
 
-    rendered.show_motion(panel, len(panels), mechanism.bar, mechanism.legend)
+    rendered.show_motion(panel, count, mechanism.bar, mechanism.legend)
 
 
 def _pictures(
@@ -150,16 +149,29 @@ def _pictures(
     """The pictures of a film, one by one."""
     shown = mechanism.shown
     count = len(shown.t)
-    seen = mechanism.camera(look, [0] if follow is not None else _some(count))
+    seen = mechanism.camera(look, _some(count))
     suffix = "" if 0.98 < pace < 1.02 else f"   ({_pace(pace)})"
-    centers = np.zeros((count, 3))
+    middle = np.tile(seen.center, (count, 1))
     if follow is not None:
-        centers = shown.path(_frame(follow))
-        seen = Camera(seen.axes, seen.center, 1.25 * seen.width, 1.25 * seen.height)
+        middle = shown.path(frame_of(follow))
+        seen = _around(mechanism, seen, middle)
     for k in range(count):
-        moved = Camera(seen.axes, seen.center + centers[k] - centers[0], seen.width, seen.height)
+        moved = Camera(seen.axes, middle[k], seen.width, seen.height)
         panel = mechanism.panel(k, moved, _title(title, shown.t[k], mechanism.result) + suffix)
-        yield Picture((panel,), 1, mechanism.bar, mechanism.legend)
+        yield Picture((panel,), 1, mechanism.bar, mechanism.legend, 900)
+
+
+def _around(mechanism: Drawing, seen: Camera, middle: Array) -> Camera:
+    """The same camera, wide enough for the moving bodies around what is followed, and some way about them."""
+    shown, ground = mechanism.shown, {k for k, b in enumerate(mechanism.system.bodies) if b.kind == GROUND}
+    reach = 0.0
+    for k in _some(len(shown.t)):
+        for piece in mechanism.pieces:
+            if piece.own and piece.body not in ground:
+                place = piece.solid.points @ shown.rotation[piece.body, k].T + shown.position[piece.body, k]
+                reach = max(reach, float(np.linalg.norm((place - middle[k]) @ seen.axes[:2].T, axis=1).max()))
+    reach = reach or mechanism.look.size
+    return Camera(seen.axes, seen.center, 4.5 * reach, 2.8 * reach)
 
 
 def _some(count: int) -> Sequence[int]:
