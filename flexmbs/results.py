@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
+from flexmbs.forces.controller import Controller
+from flexmbs.forces.rotating import RotatingFrame
+from flexmbs.forces.springs import JointFriction, SpringDamper, Stop
+from flexmbs.forces.user import UserForce
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import to_matrix
+from flexmbs.system.force_histories import coordinate_forces, force_wrenches, user_wrenches
 from flexmbs.system.reactions import ground_wrench, row_wrenches
 from flexmbs.system.system import System
 
@@ -82,6 +87,20 @@ class Energy:
 
 
 @dataclass(frozen=True, eq=False)
+class Samples:
+    """What a sampled controller read and gave.
+
+    ``inputs`` (samples, ...) value and rate of each coordinate, and position, rotation, velocity and angular velocity
+    of each frame, one after the other; ``outputs`` (samples, act); ``memory`` after the last sample.
+    """
+
+    t: Array
+    inputs: Array
+    outputs: Array
+    memory: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """A motion of a mechanism, time first in every history.
 
@@ -98,6 +117,7 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
+    controllers: dict[str, Samples] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
@@ -203,6 +223,29 @@ class Result:
         planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
         return total[:, [0, 1, 5]] if planar else total
 
+    def force(self, of: Any) -> Array:
+        """What a force of the list exerts, over time.
+
+        Along a coordinate (SpringDamper, Stop, JointFriction, and each output of a Controller): the force or torque that
+        raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
+        the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
+        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
+        """
+        states = (self.t, self.q, self.v, self.angles)
+        if isinstance(of, UserForce) and any(of is own for own in self.system.forces):
+            return user_wrenches(self.system, of, *states)
+        numbers = self.system.force_numbers(of)
+        if isinstance(of, SpringDamper | Stop | JointFriction | Controller):
+            along = [
+                coordinate_forces(self.system, k, *states, self.multipliers) for k in range(numbers.start, numbers.stop)
+            ]
+            return np.stack(along, axis=1) if isinstance(of, Controller) else along[0]
+        wrenches = force_wrenches(self.system, *states, self.multipliers)[:, numbers, 1]
+        if isinstance(of, RotatingFrame):
+            return wrenches
+        planar = all(f is None or f.body.kind in (PLANAR, Ground.kind) for f in of.frames)
+        return wrenches[:, 0, [0, 1, 5]] if planar else wrenches[:, 0]
+
     # ---- audit --------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -218,7 +261,7 @@ class Result:
             turning = 0.5 * np.einsum("ti,ij,tj->t", spin, inertia, spin)
             kinetic.append(0.5 * m * np.sum(motion.velocity**2, axis=1) + m * coupled + turning)
             weight.append(-m * (motion.position + arm) @ self.system.layout.gravity)
-        states = zip(self.t, self.q, self.v, self.angles, strict=True)
+        states = zip(self.t, self.q, self.v, self.angles, self.multipliers, strict=True)
         forces = np.array([list(self.system.force_energies(*state).values()) for state in states])
         forces = forces.reshape(len(self.t), -1, 2)
         rows = slice(0, len(self.system.rows))

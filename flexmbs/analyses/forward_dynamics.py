@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flexmbs.analyses.sampling import sampled_run
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
-from flexmbs.results import Result
+from flexmbs.results import Result, Samples
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -49,13 +50,23 @@ def forward_dynamics(
     if not (np.isfinite(t_end) and t_end > begin.t):
         raise AnalysisError(f"t_end must be later than the start at {begin.t:.6g} s, not {t_end}.")
     h = (t_end - begin.t) / 1000 if step is None else float(step)
+    if step is None and system.controllers:
+        shortest = min(c.period for c in system.controllers)
+        h = shortest / np.ceil(shortest / h - 1e-9)
     if not (np.isfinite(h) and 0 < h <= t_end - begin.t):
         raise AnalysisError(f"step must be positive and at most the time to run ({t_end - begin.t:.6g} s), not {step}.")
     every = 1 if output_step is None or not np.isfinite(output_step) else round(output_step / h)
     if output_step is not None and (every < 1 or not abs(every * h - output_step) <= 1e-6 * output_step):
         raise AnalysisError(f"output_step {output_step} must be a multiple of step {h}.")
     began = time.perf_counter()
-    history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
+    samples: dict[str, Samples] = {}
+    if system.controllers:
+        memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
+        system, history, outcome, counters, samples = sampled_run(
+            method, system, begin, t_end, h, every, progress, memories
+        )
+    else:
+        history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
     states = zip(history.t, history.q, history.v, history.angles, strict=True)
     return Result(
         system,
@@ -68,6 +79,7 @@ def forward_dynamics(
         outcome,
         counters,
         time.perf_counter() - began,
+        samples,
     )
 
 

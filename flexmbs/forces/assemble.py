@@ -7,6 +7,7 @@ from numba import njit
 from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
+from flexmbs.forces.reaction_kernel import add_pressing, press_by_reactions
 from flexmbs.forces.triples import add, inner, minus, options, part, triple
 from flexmbs.forces.wrenches import wrench_tangents
 from flexmbs.joints.measures import cross, turn_back, vector
@@ -35,12 +36,14 @@ def add_wrenches(layout, work, first, factor, out):
 
 
 @njit(**inner)
-def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, data, residual):
+def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turning, matrix, data, residual):
     """Subtract s f of all forces from the residual, and with ``matrix`` s (K T(x) + c_d D) from the matrix.
 
-    ``turning`` (bodies, 3, 3) holds the tangent maps T(x).
+    ``turning`` (bodies, 3, 3) holds the tangent maps T(x), ``multipliers`` are the scaled ones, s λ.
     """
     table = layout.forces.table
+    if layout.forces.pressed.shape[0] > 0:
+        press_by_reactions(layout, multipliers, 1.0 / scale, work)
     add_wrenches(layout, work, where.body_unknown, -scale, residual)
     add_user(
         layout.forces.user, layout.body_v, where.body_unknown, where.user_place, work.forces.user,
@@ -48,6 +51,8 @@ def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, d
     )  # fmt: skip
     if not matrix:
         return
+    if layout.forces.pressed.shape[0] > 0:
+        add_pressing(layout, where, work, data)
     maps, tangent = work.forces.maps, work.forces.tangent
     for f in range(table.shape[0]):
         wrench_tangents(layout, work, f)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from flexmbs.forces.bushing_kernel import bushing_potential, bushing_tangents, bushing_wrench
@@ -12,14 +13,17 @@ from flexmbs.forces.laws import (
     CONTACT,
     FRAME_I,
     FRAME_J,
+    FRICTION,
     KIND,
     MEASURE,
+    ROTATING,
     START,
     TIME,
     scalar_force,
     scalar_potential,
 )  # fmt: skip
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
+from flexmbs.forces.rotating_kernel import rotating_potential, rotating_tangents, rotating_wrench
 from flexmbs.forces.triples import inner, options, part, put, put_column, triple, unit
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
@@ -61,12 +65,26 @@ def measure_rate(gradient, m, pair):
 
 
 @njit(**inner)
+def scalar_wrench(layout, work, f):
+    """The wrench of force f along its measure; returns the force along it."""
+    forces, gradient, pair, wrench = layout.forces, work.gradient, work.forces.pair, work.forces.wrench
+    m = forces.table[f, MEASURE]
+    i, j = forces.table[f, FRAME_I], forces.table[f, FRAME_J]
+    frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
+    rate = measure_rate(gradient, m, pair)
+    along, _, _ = scalar_force(forces, f, work.measure[m], rate, work.forces.time, work.forces.normal)
+    for p in range(12):  # surfaces apart may be where the measure has no gradient
+        wrench[f, p] = along * gradient_part(gradient, m, p) if along != 0.0 else 0.0
+    return along
+
+
+@njit(**inner)
 def wrenches(layout, prescribed, work):
     """Stage 4: the wrench of every force; functions of time follow those of the rows in ``prescribed``."""
     forces, time, wrench, pair = layout.forces, work.forces.time, work.forces.wrench, work.forces.pair
     rows = layout.row_start.size - 1
-    for k in range(time.size):
-        time[k] = prescribed[rows + k, 0]
+    for k in range(forces.times):
+        time[k], time[forces.times + k] = prescribed[rows + k, 0], prescribed[rows + k, 1]
     wrench[:] = 0.0
     for f in range(forces.table.shape[0]):
         kind, i, j, at = (
@@ -81,17 +99,19 @@ def wrenches(layout, prescribed, work):
                 force, torque = turn(work.frame_rotation, j, force), turn(work.frame_rotation, j, torque)
             put(wrench, f, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), force, torque)
             continue
-        frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
+        if kind == ROTATING:
+            rotating_wrench(
+                j, layout.frame_body[j], work, forces.params, at, time, forces.table[f, TIME], forces.times, f
+            )
+            continue
         if kind == BUSHING:
+            frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
             bushing_wrench(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, wrench, f)
             continue
-        m = forces.table[f, MEASURE]
-        along, _, _ = scalar_force(forces, f, work.measure[m], measure_rate(work.gradient, m, pair), time)
-        for p in range(12):
-            wrench[f, p] = along * gradient_part(work.gradient, m, p)
-        if kind == CONTACT and along > 0.0:
-            normal = part(work.gradient, m, 0)
-            friction_wrench(i, j, work.frame_position, normal, forces.params, at + 4, along, pair, wrench, f)
+        along = scalar_wrench(layout, work, f)
+        if kind == CONTACT and along != 0.0:
+            normal = part(work.gradient, forces.table[f, MEASURE], 0)
+            friction_wrench(i, j, work.frame_position, normal, forces.params, at + 5, along, pair, wrench, f)
 
 
 @njit(**inner)
@@ -130,14 +150,21 @@ def wrench_tangents(layout, work, f):
                 force, torque = cross(unit(3, q), part(wrench, f, 6)), cross(unit(3, q), part(wrench, f, 9))
                 put_column(tangent, STIFFNESS, q, zero, zero, force, torque)
         return
+    if kind == ROTATING:
+        rotating_tangents(
+            layout.frame_body[j], work, forces.params, at, work.forces.time, forces.table[f, TIME], forces.times
+        )
+        return
     frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
     if kind == BUSHING:
         bushing_tangents(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, tangent)
         return
     m, gradient = forces.table[f, MEASURE], work.gradient
-    measure_hessian(layout.measure_kind[m], m, work.vectors, gradient, work.forces.link, tangent)
     rate = measure_rate(gradient, m, pair)
-    along, by_value, by_rate = scalar_force(forces, f, work.measure[m], rate, work.forces.time)
+    along, by_value, by_rate = scalar_force(forces, f, work.measure[m], rate, work.forces.time, work.forces.normal)
+    if kind == CONTACT and along == 0.0:
+        return
+    measure_hessian(layout.measure_kind[m], m, work.vectors, gradient, work.forces.link, tangent)
     # δs' = δgradient · twist + gradient · δtwist
     for q in range(12):
         changed = 0.0
@@ -145,14 +172,18 @@ def wrench_tangents(layout, work, f):
             changed += pair[TWIST, p] * tangent[HESSIAN, p, q]
         pair[BY_POSITION, q] = by_value * gradient_part(gradient, m, q) + by_rate * changed
         pair[BY_VELOCITY, q] = by_rate * gradient_part(gradient, m, q)
+    if kind == FRICTION:
+        by_normal = -forces.params[at + 3] * np.tanh(rate / forces.params[at + 2])
+        for p in range(3):
+            pair[BY_POSITION, 3 + p] += by_normal * work.forces.normal[f, 1 + p]
     for p in range(12):
         slope = gradient_part(gradient, m, p)
         for q in range(12):
             tangent[STIFFNESS, p, q] = along * tangent[HESSIAN, p, q] + slope * pair[BY_POSITION, q]
             tangent[DAMPING, p, q] = slope * pair[BY_VELOCITY, q]
-    if kind == CONTACT and along > 0.0:
+    if kind == CONTACT:
         normal = part(gradient, m, 0)
-        friction_tangents(i, j, work.frame_position, normal, forces.params, at + 4, along, pair, tangent)
+        friction_tangents(i, j, work.frame_position, normal, forces.params, at + 5, along, pair, tangent)
 
 
 @njit(**options)
@@ -174,8 +205,13 @@ def energies(layout, work, energy, power):
             energy[f], elastic = bushing_potential(
                 i, j, work.frame_position, work.frame_rotation, forces.params, at, pair
             )
+        elif kind == ROTATING:
+            energy[f], elastic = rotating_potential(
+                j, layout.frame_body[j], work, forces.params, at, work.forces.time, forces.table[f, TIME], forces.times
+            )
         elif kind != APPLIED:
             m = forces.table[f, MEASURE]
             energy[f], force = scalar_potential(forces, f, work.measure[m])
-            elastic = force * measure_rate(work.gradient, m, pair)
+            if force != 0.0:
+                elastic = force * measure_rate(work.gradient, m, pair)
         power[f] -= elastic

@@ -18,6 +18,7 @@ from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, 
 from flexmbs.system.evaluate import Work, body_inertia
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import Places
+from flexmbs.system.reaction_friction import settle_friction
 
 Array = NDArray[np.float64]
 
@@ -68,7 +69,13 @@ def add_diagonal(layout, where, weights, data):
 
 
 def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
-    """v' and λ of M v' = f + Jᵀλ, J v' = γ."""
+    """v' and λ of M v' = f + Jᵀλ, J v' = γ; friction under the joints' reactions is found with them, in ``work``."""
+    if len(layout.forces.pressed):
+        settle_friction(layout, work, lambda: _accelerations(layout, plan, where, v, work)[1])
+    return _accelerations(layout, plan, where, v, work)
+
+
+def _accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
     add_mass(layout, where, v, work, factors.data, x)
     return _solve(layout, plan, where, work, factors, x, work.gamma)
