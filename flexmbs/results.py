@@ -226,7 +226,7 @@ class Result:
     def force(self, of: Any) -> Array:
         """What a force of the list exerts, over time.
 
-        Along a coordinate (SpringDamper, Stop, JointFriction, and each output of a Controller): the force or torque that
+        Along a coordinate (SpringDamper, Stop, JointFriction, and outputs of a Controller): the force or torque that
         raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
         the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
         UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.

@@ -86,8 +86,8 @@ def _record(controller: Controller, step: float, memories: dict[str, Any]) -> _R
     if steps < 1 or abs(steps * step - controller.period) > 1e-9 * controller.period:
         near = controller.period / max(1, int(np.ceil(controller.period / step - 1e-9)))
         raise AnalysisError(
-            f"{controller.name}: steps must land on its samples, every {controller.period:.6g} s, but step is {step:.6g} s; "
-            f"take step={near:.12g}."
+            f"{controller.name}: steps must land on its samples, every {controller.period:.6g} s, but step is "
+            f"{step:.6g} s; take step={near:.12g}."
         )
     memory = copy.deepcopy(memories.get(controller.name, controller.memory))  # a law may change it in place
     return _Record(controller, steps, memory, [], [], [])

@@ -65,10 +65,11 @@ def integrating(t, inputs, memory):
 
 def test_two_runs_are_identical_and_nothing_is_changed():
     begin: list[float] = []
-    system, mass, controller = cart(integrating, memory=begin)
+    system, _, controller = cart(integrating, memory=begin)
     one, two = (fm.forward_dynamics(system, 1.0, PERIOD / 5) for _ in range(2))
     assert np.array_equal(one.q, two.q)
-    assert begin == [] and controller.memory == []
+    assert begin == []
+    assert controller.memory == []
     assert len(one.controllers["pd"].memory) == 20
 
 
@@ -94,7 +95,7 @@ def test_two_rates_and_frames_as_inputs():
     fast = fm.Controller("fast", 0.02, [hinge.angle, tip], hinge.angle, look)
     slow = fm.Controller("slow", 0.05, [], [hinge.angle], lambda t, inputs, memory: (0.0, memory))
     system = fm.System([ground, arm], [hinge], [fast, slow])
-    motion = fm.forward_dynamics(system, 1.0, 0.01)
+    motion = fm.forward_dynamics(system, 1.0, 0.01, integrator=fm.TangentSpaceODE(rtol=1e-9))
     times = np.array([s[0] for s in seen])
     np.testing.assert_allclose(times, 0.02 * np.arange(50), atol=1e-12)
     assert len(motion.controllers["slow"].t) == 20
@@ -137,7 +138,7 @@ def test_controllers_are_refused_in_words():
     ):
         with pytest.raises(fm.ModelError, match=words):
             fm.Controller(*arguments)
-    with pytest.raises(fm.AnalysisError, match="take step=0.025"):
+    with pytest.raises(fm.AnalysisError, match=r"take step=0\.025"):
         fm.forward_dynamics(system, 1.0, 0.03)
     for law, words in (
         (lambda t, inputs, memory: 3.0, r"must return \(outputs, memory\)"),

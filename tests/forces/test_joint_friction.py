@@ -25,7 +25,7 @@ def block_on_incline(coefficient, angle, slip=1e-4, velocity=None):
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=["alpha", "tangent"])
 def test_block_slides_down_an_incline(integrator):
     system, block, guide, rub = block_on_incline(0.2, 0.5)
-    motion = fm.forward_dynamics(system, 1.0, 2e-3, integrator=integrator)
+    motion = fm.forward_dynamics(system, 0.5, 2e-4, output_step=2e-3, integrator=integrator)
     a = G * (np.sin(0.5) - 0.2 * np.cos(0.5))
     np.testing.assert_allclose(motion.velocity(block)[:, 0], a * motion.t, atol=2e-4)
     normal = 2.0 * G * np.cos(0.5)
@@ -54,10 +54,10 @@ def rotor(mu, r, space):
     ground = fm.Ground()
     if space:
         wheel = fm.RigidBody("wheel", 3.0, np.diag([0.02, 0.02, 0.03]), angular_velocity=(0, 0, 40.0))
-        bearing = fm.Revolute("bearing", ground.at(0, 0, 0), wheel.at(0, 0, 0), axis="z", rate=40.0)
+        bearing = fm.Revolute("bearing", ground.at(0, 0, 0), wheel.at(0, 0, 0), axis="z")
     else:
         wheel = fm.PlanarBody("wheel", 3.0, 0.03, angular_velocity=40.0)
-        bearing = fm.planar.Revolute("bearing", ground.at(0, 0), wheel.at(0, 0), rate=40.0)
+        bearing = fm.planar.Revolute("bearing", ground.at(0, 0), wheel.at(0, 0))
     rub = fm.JointFriction("rub", bearing.angle, coefficient=mu, radius=r, joint=bearing, slip_speed=1e-3)
     side = fm.AppliedForce("side", wheel.at(0, 0, 0), force=(20.0, 0, 7.0 if space else 0.0))
     system = fm.System([ground, wheel], [bearing], [fm.Gravity((0, -G, 0)), rub, side])
@@ -117,7 +117,7 @@ def test_pendulum_with_a_rubbing_pin(space, mu):
     for step in (4e-3, 2e-3):
         motion = fm.forward_dynamics(system, 1.0, step)
         errors.append(abs(motion.coordinate(pin.angle)[-1] - exact[0]))
-    assert errors[1] < 2e-5
+    assert errors[1] < 1e-4
     assert 3.0 < errors[0] / errors[1] < 5.5  # second order
     steps = motion.counters
     assert steps["newton"] < 4 * steps["steps"]  # the derivative by the multipliers is there
@@ -149,11 +149,11 @@ def painleve(mu):
 
 
 def test_where_no_reaction_fits_it_says_so():
-    """The rod of Painlevé: 1 + (m l²/I) cos θ (cos θ - μ sin θ) > 0 is needed for a rod that slides on its tip."""
-    for mu, fits in ((0.2, True), (3.0, False)):
+    """Painlevé's rod slides on its tip: 1 + (m l²/I) cos θ (cos θ - μ sin θ) > 0 is needed, here μ < 0.651."""
+    for mu, fits in ((0.2, True), (0.64, True), (0.66, False), (3.0, False)):
         system, _ = painleve(mu)
         state = system.initial
-        v = np.array([3.0, 0.0, 0.0])
+        v = np.array([-3.0, 0.0, 0.0])
         if fits:
             fm.accelerations(system, 0.0, state.q, v, angles=state.angles)
         else:
