@@ -34,25 +34,25 @@ def turned_inertia(rotation, j, params, at, a):
 
 
 @njit(**inner)
-def rotating_wrench(j, b, work, params, at, time, first, later, f):
+def rotating_wrench(j, b, position, velocity, rotation, spins, params, at, time, first, later, wrench, f):
     """Wrench on frame j, at the mass centre of body b."""
     spin, change, pull = triple(time, first), triple(time, first + later), triple(time, first + 3)
-    r, w, rotation = minus(vector(work.frame_position, j), triple(params, at + 1)), vector(work.spin, b), work.rotation
-    inward = cross(spin, add(cross(spin, r), times(2.0, vector(work.frame_velocity, j))))
+    r, w = minus(vector(position, j), triple(params, at + 1)), vector(spins, b)
+    inward = cross(spin, add(cross(spin, r), times(2.0, vector(velocity, j))))
     force = times(-params[at], add(pull, add(cross(change, r), inward)))
     momentum = turned_inertia(rotation, b, params, at, spin)
     trace = params[at + 4] + params[at + 8] + params[at + 12]
     moment = add(cross(spin, momentum), cross(minus(times(trace, spin), times(2.0, momentum)), w))
     moment = times(-1.0, add(turned_inertia(rotation, b, params, at, change), moment))
     zero = (0.0, 0.0, 0.0)
-    put(work.forces.wrench, f, zero, zero, force, moment)
+    put(wrench, f, zero, zero, force, moment)
 
 
 @njit(**inner)
-def rotating_tangents(b, work, params, at, time, first, later):
+def rotating_tangents(b, rotation, spins, params, at, time, first, later, tangent):
     """∂(wrench)/∂(δr, δθ) and ∂(wrench)/∂(v, ω), column by column; a turn δθ changes J x by δθ × J x - J (δθ × x)."""
-    tangent, rotation, zero = work.forces.tangent, work.rotation, (0.0, 0.0, 0.0)
-    spin, change, w, m = triple(time, first), triple(time, first + later), vector(work.spin, b), params[at]
+    zero = (0.0, 0.0, 0.0)
+    spin, change, w, m = triple(time, first), triple(time, first + later), vector(spins, b), params[at]
     momentum = turned_inertia(rotation, b, params, at, spin)
     rising = turned_inertia(rotation, b, params, at, change)
     trace = params[at + 4] + params[at + 8] + params[at + 12]

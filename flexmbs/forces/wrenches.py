@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from flexmbs.forces.bushing_kernel import bushing_potential, bushing_tangents, bushing_wrench
@@ -65,20 +64,6 @@ def measure_rate(gradient, m, pair):
 
 
 @njit(**inner)
-def scalar_wrench(layout, work, f):
-    """The wrench of force f along its measure; returns the force along it."""
-    forces, gradient, pair, wrench = layout.forces, work.gradient, work.forces.pair, work.forces.wrench
-    m = forces.table[f, MEASURE]
-    i, j = forces.table[f, FRAME_I], forces.table[f, FRAME_J]
-    frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
-    rate = measure_rate(gradient, m, pair)
-    along, _, _ = scalar_force(forces, f, work.measure[m], rate, work.forces.time, work.forces.normal)
-    for p in range(12):  # surfaces apart may be where the measure has no gradient
-        wrench[f, p] = along * gradient_part(gradient, m, p) if along != 0.0 else 0.0
-    return along
-
-
-@njit(**inner)
 def wrenches(layout, prescribed, work):
     """Stage 4: the wrench of every force; functions of time follow those of the rows in ``prescribed``."""
     forces, time, wrench, pair = layout.forces, work.forces.time, work.forces.wrench, work.forces.pair
@@ -100,17 +85,25 @@ def wrenches(layout, prescribed, work):
             put(wrench, f, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), force, torque)
             continue
         if kind == ROTATING:
+            b, first = layout.frame_body[j], forces.table[f, TIME]
             rotating_wrench(
-                j, layout.frame_body[j], work, forces.params, at, time, forces.table[f, TIME], forces.times, f
-            )
+                j, b, work.frame_position, work.frame_velocity, work.rotation, work.spin,
+                forces.params, at, time, first, forces.times, wrench, f,
+            )  # fmt: skip
             continue
+        frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
         if kind == BUSHING:
-            frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
             bushing_wrench(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, wrench, f)
             continue
-        along = scalar_wrench(layout, work, f)
-        if kind == CONTACT and along != 0.0:
-            normal = part(work.gradient, forces.table[f, MEASURE], 0)
+        m = forces.table[f, MEASURE]
+        rate = measure_rate(work.gradient, m, pair)
+        along, _, _ = scalar_force(forces, f, work.measure[m], rate, time, work.forces.normal)
+        if along == 0.0:  # surfaces apart may be where the measure has no gradient
+            continue
+        for p in range(12):
+            wrench[f, p] = along * gradient_part(work.gradient, m, p)
+        if kind == CONTACT:
+            normal = part(work.gradient, m, 0)
             friction_wrench(i, j, work.frame_position, normal, forces.params, at + 5, along, pair, wrench, f)
 
 
@@ -151,8 +144,9 @@ def wrench_tangents(layout, work, f):
                 put_column(tangent, STIFFNESS, q, zero, zero, force, torque)
         return
     if kind == ROTATING:
+        b, first = layout.frame_body[j], forces.table[f, TIME]
         rotating_tangents(
-            layout.frame_body[j], work, forces.params, at, work.forces.time, forces.table[f, TIME], forces.times
+            b, work.rotation, work.spin, forces.params, at, work.forces.time, first, forces.times, tangent
         )
         return
     frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
@@ -173,9 +167,8 @@ def wrench_tangents(layout, work, f):
         pair[BY_POSITION, q] = by_value * gradient_part(gradient, m, q) + by_rate * changed
         pair[BY_VELOCITY, q] = by_rate * gradient_part(gradient, m, q)
     if kind == FRICTION:
-        by_normal = -forces.params[at + 3] * np.tanh(rate / forces.params[at + 2])
         for p in range(3):
-            pair[BY_POSITION, 3 + p] += by_normal * work.forces.normal[f, 1 + p]
+            pair[BY_POSITION, 3 + p] += work.forces.normal[f, 1 + p]
     for p in range(12):
         slope = gradient_part(gradient, m, p)
         for q in range(12):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from flexmbs.errors import SolverError
 from flexmbs.forces.laws import MEASURE
-from flexmbs.forces.reaction_kernel import friction_under, press_by_reactions
+from flexmbs.forces.reaction_kernel import friction_by_reactions, friction_under
 from flexmbs.joints.measures import A2, ANGLE, A, pulls
 from flexmbs.system.evaluate import Work
 from flexmbs.system.layout import Layout
@@ -37,28 +37,35 @@ def settle_friction(layout: Layout, work: Work, solve: Callable[[], Array]) -> N
     for k in range(len(frictions)):
         friction_under(layout, np.eye(len(frictions))[k], work)
         influence[:, k] = solve() - base
-    normal = np.linalg.norm(across @ base, axis=1)
-    size = max(float(normal.max()), float(np.abs(across @ base).max()), np.finfo(float).tiny)
-    for _ in range(ITERATIONS):
-        force = across @ (base + influence @ normal)  # (frictions, 3)
-        found = np.linalg.norm(force, axis=1)
-        missing = normal - found
-        if np.abs(missing).max() <= TOLERANCE * max(size, float(found.max())):
-            press_by_reactions(layout, base + influence @ normal, 1.0, work)
-            return
-        unit = force / np.where(found > 0, found, 1.0)[:, None]
-        slope = np.eye(len(normal)) - np.einsum("kp,kpr,rj->kj", unit, across, influence)
-        try:
-            normal = np.maximum(normal - np.linalg.solve(slope, missing), 0.0)
-        except np.linalg.LinAlgError:
+    normal, missing = np.linalg.norm(across @ base, axis=1), np.zeros(len(frictions))
+    for share in np.linspace(0.25, 1.0, 4):  # in stages: where several fit, those that go on from no friction
+        normal, missing = _balanced(across, base, share * influence, normal)
+        if missing.any():
             break
-        if not np.isfinite(normal).all():
-            break
+    else:
+        friction_by_reactions(layout, base + influence @ normal, work)
+        return
     worst = int(frictions[int(np.argmax(np.abs(missing)))])
     raise SolverError(
         f"friction under the reactions of joints has no solution here (Painlevé's paradox): the reaction that presses "
         f"force number {worst + 1} grows with its friction without end. Take a smaller coefficient."
     )
+
+
+def _balanced(across: Array, base: Array, influence: Array, normal: Array) -> tuple[Array, Array]:
+    """N of N_k = |C_k (λ₀ + Λ N)|, and by how much they miss; zero where they are found."""
+    for _ in range(ITERATIONS):
+        force = across @ (base + influence @ normal)  # (frictions, 3)
+        found = np.linalg.norm(force, axis=1)
+        missing = normal - found
+        if np.abs(missing).max() <= TOLERANCE * max(float(found.max()), float(np.abs(across @ base).max())):
+            return normal, np.zeros(len(normal))
+        unit = force / np.where(found > 0, found, 1.0)[:, None]
+        slope = np.eye(len(normal)) - np.einsum("kp,kpr,rj->kj", unit, across, influence)
+        if not np.linalg.det(slope) > 0.0:  # beyond this the reaction falls where friction rises
+            break
+        normal = np.maximum(normal - np.linalg.solve(slope, missing), 0.0)
+    return normal, missing
 
 
 def _across(layout: Layout, work: Work) -> Array:

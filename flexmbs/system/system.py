@@ -20,7 +20,7 @@ from flexmbs.forces.assemble import add_wrenches
 from flexmbs.forces.controller import Controller, Sensed
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE, time_functions
-from flexmbs.forces.reaction_kernel import press_by_reactions
+from flexmbs.forces.reaction_kernel import friction_by_reactions
 from flexmbs.forces.rotating import RotatingFrame
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
@@ -155,7 +155,7 @@ class System:
         near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
         evaluate_all(self.layout, self.prescribed(t), near, q, v, work)
         if multipliers is not None and len(self.layout.forces.pressed):
-            press_by_reactions(self.layout, self._sized(multipliers, len(self.rows), "multipliers"), 1.0, work)
+            friction_by_reactions(self.layout, self._sized(multipliers, len(self.rows), "multipliers"), work)
         if len(self.user_forces):
             work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
         return work
