@@ -7,7 +7,7 @@ from numba import njit
 from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
-from flexmbs.forces.reaction_kernel import add_pressing, press_by_reactions
+from flexmbs.forces.pointers import call
 from flexmbs.forces.triples import add, inner, minus, options, part, triple
 from flexmbs.forces.wrenches import wrench_tangents
 from flexmbs.joints.measures import cross, turn_back, vector
@@ -43,7 +43,8 @@ def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turni
     """
     table = layout.forces.table
     if layout.forces.pressed.shape[0] > 0:
-        press_by_reactions(layout, multipliers, 1.0 / scale, work)
+        addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
+        call(hook, addresses, 0, 1.0 / scale, multipliers.ctypes.data, 0, 0)
     add_wrenches(layout, work, where.body_unknown, -scale, residual)
     add_user(
         layout.forces.user, layout.body_v, where.body_unknown, where.user_place, work.forces.user,
@@ -52,7 +53,8 @@ def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turni
     if not matrix:
         return
     if layout.forces.pressed.shape[0] > 0:
-        add_pressing(layout, where, work, data)
+        addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
+        call(hook, addresses, data.size, 0.0, 0, where.entry_column.ctypes.data, data.ctypes.data)
     maps, tangent = work.forces.maps, work.forces.tangent
     for f in range(table.shape[0]):
         wrench_tangents(layout, work, f)

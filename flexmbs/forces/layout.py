@@ -28,6 +28,7 @@ class ForceLayout(NamedTuple):
     curve_params: Array
     pressed: Index  # (n, 3) friction under a joint's own reaction: its force, and the first and last + 1 of the rows
     user: Index  # (blocks, 3) bodies of rows and columns of a block of a Python force's tangents, and its first value
+    hooks: Index  # (3,) addresses of functions that few models need, see ``hooks``
     times: int  # number of functions of time
     user_values: int  # number of values in all blocks
 
@@ -39,6 +40,7 @@ class ForceWork(NamedTuple):
     wrench: Array  # (forces, 12) on both frames, global axes
     normal: Array  # (forces, 4) normal force by the reaction of a joint, and its derivative by a turn of frame i
     across: Array  # (n, 3) the direction of each, across the axis
+    addresses: Index  # of the arrays that hooks read and write
     pair: Array  # (3, 12) twists of both frames; derivatives of a force along a measure by poses and by twists
     tangent: Array  # (3, 12, 12) of a wrench by poses and by twists; of the gradient of a measure by poses
     link: Array  # (1, 5, 3, 3) the same gradient's, see measures.add_stiffness
@@ -46,6 +48,9 @@ class ForceWork(NamedTuple):
     user: Array  # (3, n_v) force of Python functions, and the increment and velocities at which it was taken
     user_tangent: Array  # (2, values) its derivatives by increment and by velocities, blocks
 
+
+ADDRESSES = 37
+"""Size of the table of arrays of hooks."""
 
 TWIST, BY_POSITION, BY_VELOCITY = range(3)
 STIFFNESS, DAMPING, HESSIAN = range(3)
@@ -96,6 +101,7 @@ def lay_out_forces(
         curve_params=laid.params.copy(),
         pressed=np.array(pressed, dtype=np.int64).reshape(-1, 3),
         user=np.array(blocks, dtype=np.int64).reshape(-1, 3),
+        hooks=np.zeros(3, dtype=np.int64),
         times=starts[-1],
         user_values=values,
     )
@@ -123,6 +129,7 @@ def force_work(forces: ForceLayout, body_v: Index) -> ForceWork:
         np.zeros((len(forces.table), 12)),
         np.zeros((len(forces.table), 4)),
         np.zeros((len(forces.pressed), 3)),
+        np.zeros(ADDRESSES, dtype=np.int64),
         np.zeros((3, 12)),
         np.zeros((3, 12, 12)),
         np.zeros((1, 5, 3, 3)),

@@ -1,11 +1,13 @@
-"""The stage of forces, compiled: wrenches on frames, their derivatives, and what they do to the energy."""
+"""The stage of forces, compiled: wrenches on frames, their derivatives, and what they do to the energy.
+
+What few models have is called by address, see ``hooks``.
+"""
 
 from __future__ import annotations
 
 from numba import njit
 
-from flexmbs.forces.bushing_kernel import bushing_potential, bushing_tangents, bushing_wrench
-from flexmbs.forces.friction_kernel import friction_tangents, friction_wrench
+from flexmbs.forces.bushing_kernel import bushing_potential
 from flexmbs.forces.laws import (
     APPLIED,
     BUSHING,
@@ -22,7 +24,8 @@ from flexmbs.forces.laws import (
     scalar_potential,
 )  # fmt: skip
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
-from flexmbs.forces.rotating_kernel import rotating_potential, rotating_tangents, rotating_wrench
+from flexmbs.forces.pointers import call
+from flexmbs.forces.rotating_kernel import rotating_potential
 from flexmbs.forces.triples import inner, options, part, put, put_column, triple, unit
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
@@ -67,7 +70,7 @@ def measure_rate(gradient, m, pair):
 def wrenches(layout, prescribed, work):
     """Stage 4: the wrench of every force; functions of time follow those of the rows in ``prescribed``."""
     forces, time, wrench, pair = layout.forces, work.forces.time, work.forces.wrench, work.forces.pair
-    rows = layout.row_start.size - 1
+    rows, addresses = layout.row_start.size - 1, work.forces.addresses.ctypes.data
     for k in range(forces.times):
         time[k], time[forces.times + k] = prescribed[rows + k, 0], prescribed[rows + k, 1]
     wrench[:] = 0.0
@@ -84,16 +87,9 @@ def wrenches(layout, prescribed, work):
                 force, torque = turn(work.frame_rotation, j, force), turn(work.frame_rotation, j, torque)
             put(wrench, f, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), force, torque)
             continue
-        if kind == ROTATING:
-            b, first = layout.frame_body[j], forces.table[f, TIME]
-            rotating_wrench(
-                j, b, work.frame_position, work.frame_velocity, work.rotation, work.spin,
-                forces.params, at, time, first, forces.times, wrench, f,
-            )  # fmt: skip
-            continue
         frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
-        if kind == BUSHING:
-            bushing_wrench(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, wrench, f)
+        if kind in (BUSHING, ROTATING):
+            call(forces.hooks[0], addresses, f, 0.0, 0, 0, 0)
             continue
         m = forces.table[f, MEASURE]
         rate = measure_rate(work.gradient, m, pair)
@@ -102,9 +98,8 @@ def wrenches(layout, prescribed, work):
             continue
         for p in range(12):
             wrench[f, p] = along * gradient_part(work.gradient, m, p)
-        if kind == CONTACT:
-            normal = part(work.gradient, m, 0)
-            friction_wrench(i, j, work.frame_position, normal, forces.params, at + 5, along, pair, wrench, f)
+        if kind == CONTACT and forces.params[at + 5] > 0.0:
+            call(forces.hooks[0], addresses, f, along, 0, 0, 0)
 
 
 @njit(**inner)
@@ -136,6 +131,7 @@ def wrench_tangents(layout, work, f):
     forces, pair, tangent, wrench = layout.forces, work.forces.pair, work.forces.tangent, work.forces.wrench
     kind, i, j, at = forces.table[f, KIND], forces.table[f, FRAME_I], forces.table[f, FRAME_J], forces.table[f, START]
     tangent[:] = 0.0
+    addresses = work.forces.addresses.ctypes.data
     if kind == APPLIED:
         if forces.params[at] > 0.0:
             zero = (0.0, 0.0, 0.0)
@@ -143,15 +139,9 @@ def wrench_tangents(layout, work, f):
                 force, torque = cross(unit(3, q), part(wrench, f, 6)), cross(unit(3, q), part(wrench, f, 9))
                 put_column(tangent, STIFFNESS, q, zero, zero, force, torque)
         return
-    if kind == ROTATING:
-        b, first = layout.frame_body[j], forces.table[f, TIME]
-        rotating_tangents(
-            b, work.rotation, work.spin, forces.params, at, work.forces.time, first, forces.times, tangent
-        )
-        return
     frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
-    if kind == BUSHING:
-        bushing_tangents(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, tangent)
+    if kind in (BUSHING, ROTATING):
+        call(forces.hooks[1], addresses, f, 0.0, 0, 0, 0)
         return
     m, gradient = forces.table[f, MEASURE], work.gradient
     rate = measure_rate(gradient, m, pair)
@@ -174,9 +164,8 @@ def wrench_tangents(layout, work, f):
         for q in range(12):
             tangent[STIFFNESS, p, q] = along * tangent[HESSIAN, p, q] + slope * pair[BY_POSITION, q]
             tangent[DAMPING, p, q] = slope * pair[BY_VELOCITY, q]
-    if kind == CONTACT:
-        normal = part(gradient, m, 0)
-        friction_tangents(i, j, work.frame_position, normal, forces.params, at + 5, along, pair, tangent)
+    if kind == CONTACT and forces.params[at + 5] > 0.0:
+        call(forces.hooks[1], addresses, f, along, 0, 0, 0)
 
 
 @njit(**options)

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
+from flexmbs.forces.hooks import fill
 from flexmbs.forces.layout import ForceWork, force_work
 from flexmbs.forces.wrenches import wrenches
 from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
@@ -53,13 +54,16 @@ class Work(NamedTuple):
 def work_arrays(layout: Layout) -> Work:
     """Arrays for one evaluation at a time."""
     b, f, m, r = layout.n_bodies, len(layout.frame_body), len(layout.measure_kind), layout.n_rows
-    return Work(
+    work = Work(
         np.zeros((b, 3)), np.zeros((b, 3, 3)), np.zeros((b, 3)), np.zeros((b, 3)),
         np.zeros((f, 3)), np.zeros((f, 3, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros(layout.frame_t[-1]),
         np.zeros(m), np.zeros((m, 9)), np.zeros((m, 4, 3)), np.zeros(m),
         np.zeros(r), np.zeros(r), np.zeros(r), np.zeros(layout.entry_at[-1]),
         force_work(layout.forces, layout.body_v),
     )  # fmt: skip
+    if layout.forces.hooks.any():
+        fill(layout, work)
+    return work
 
 
 @njit(**_inlined)
