@@ -18,7 +18,7 @@ HOOK = types.void(types.int64, types.int64, types.float64, types.int64, types.in
 """A hook gets the address of a table of arrays, a force's number, a number, and the addresses of further arrays."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def call(context: Any, function: Any, table: Any, f: Any, x: Any, a: Any, b: Any, c: Any) -> Any:
     """Call the hook at an address."""
 
@@ -30,7 +30,7 @@ def call(context: Any, function: Any, table: Any, f: Any, x: Any, a: Any, b: Any
     return types.void(types.int64, *HOOK.args), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def doubles(context: Any, address: Any) -> Any:
     """The address as one of floats."""
     kind = types.CPointer(types.float64)
@@ -41,7 +41,7 @@ def doubles(context: Any, address: Any) -> Any:
     return kind(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def integers(context: Any, address: Any) -> Any:
     """The address as one of integers."""
     kind = types.CPointer(types.int64)
