@@ -142,6 +142,14 @@ def test_oscillator_in_a_rotating_frame(planar):
     assert np.abs(amplitudes).min() > 1e-3
 
 
+def test_modes_of_the_oscillator_in_its_rotating_frame():
+    mass = fm.PointMass("mass", 2.0, position=(0, 0, 0))
+    ground = fm.Ground()
+    spring = fm.Bushing("spring", ground.at(0, 0, 0), mass.at(), (800.0, 800.0, 800.0, 0, 0, 0))
+    system = fm.System([ground, mass], [], [spring, fm.RotatingFrame((0, 0, 5.0))])
+    np.testing.assert_allclose(2 * np.pi * fm.modes(system).frequencies, [15.0, 20.0, 25.0], rtol=1e-10)
+
+
 def test_frames_are_refused_in_words():
     ground, flat = fm.Ground(), fm.PlanarBody("flat", 1.0, 1.0)
     for make, words in (
