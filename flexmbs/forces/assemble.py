@@ -44,7 +44,7 @@ def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turni
     table = layout.forces.table
     if layout.forces.pressed.shape[0] > 0:
         addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
-        call(hook, addresses, 0, 1.0 / scale, multipliers.ctypes.data, 0, 0)
+        call(hook, addresses, 0, 1.0 / scale, 0.0, multipliers.ctypes.data, 0, 0)
     add_wrenches(layout, work, where.body_unknown, -scale, residual)
     add_user(
         layout.forces.user, layout.body_v, where.body_unknown, where.user_place, work.forces.user,
@@ -54,7 +54,7 @@ def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turni
         return
     if layout.forces.pressed.shape[0] > 0:
         addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
-        call(hook, addresses, data.size, 0.0, 0, where.entry_column.ctypes.data, data.ctypes.data)
+        call(hook, addresses, data.size, 0.0, 0.0, 0, where.entry_column.ctypes.data, data.ctypes.data)
     maps, tangent = work.forces.maps, work.forces.tangent
     for f in range(table.shape[0]):
         wrench_tangents(layout, work, f)

@@ -28,7 +28,7 @@ class ForceLayout(NamedTuple):
     curve_params: Array
     pressed: Index  # (n, 3) friction under a joint's own reaction: its force, and the first and last + 1 of the rows
     user: Index  # (blocks, 3) bodies of rows and columns of a block of a Python force's tangents, and its first value
-    hooks: Index  # (3,) addresses of functions that few models need, see ``hooks``
+    hooks: Index  # (6,) addresses of functions that few models need, see ``hooks`` and ``stage``
     times: int  # number of functions of time
     user_values: int  # number of values in all blocks
 
@@ -49,7 +49,7 @@ class ForceWork(NamedTuple):
     user_tangent: Array  # (2, values) its derivatives by increment and by velocities, blocks
 
 
-ADDRESSES = 37
+ADDRESSES = 68
 """Size of the table of arrays of hooks."""
 
 TWIST, BY_POSITION, BY_VELOCITY = range(3)
@@ -101,7 +101,7 @@ def lay_out_forces(
         curve_params=laid.params.copy(),
         pressed=np.array(pressed, dtype=np.int64).reshape(-1, 3),
         user=np.array(blocks, dtype=np.int64).reshape(-1, 3),
-        hooks=np.zeros(3, dtype=np.int64),
+        hooks=np.zeros(6, dtype=np.int64),
         times=starts[-1],
         user_values=values,
     )

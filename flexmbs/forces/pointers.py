@@ -14,12 +14,12 @@ from numba.extending import intrinsic
 
 from flexmbs.forces.triples import inner
 
-HOOK = types.void(types.int64, types.int64, types.float64, types.int64, types.int64, types.int64)
-"""A hook gets the address of a table of arrays, a force's number, a number, and the addresses of further arrays."""
+HOOK = types.void(types.int64, types.int64, types.float64, types.float64, types.int64, types.int64, types.int64)
+"""A hook gets the address of a table of arrays, a force's number, two numbers, and the addresses of further arrays."""
 
 
 @intrinsic
-def call(context: Any, function: Any, table: Any, f: Any, x: Any, a: Any, b: Any, c: Any) -> Any:
+def call(context: Any, function: Any, table: Any, f: Any, x: Any, y: Any, a: Any, b: Any, c: Any) -> Any:
     """Call the hook at an address."""
 
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -80,3 +80,15 @@ def numbers(address, n):
 def table_of_numbers(address, n, m):
     """The array (n, m) of integers at an address."""
     return carray(integers(address), (n, m))
+
+
+@njit(**inner)
+def blocks_of_numbers(address, n, m, k):
+    """The array (n, m, k) of integers at an address."""
+    return carray(integers(address), (n, m, k))
+
+
+@njit(**inner)
+def links(address):
+    """The array (1, 5, 3, 3) at an address."""
+    return carray(doubles(address), (1, 5, 3, 3))

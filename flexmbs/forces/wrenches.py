@@ -89,7 +89,7 @@ def wrenches(layout, prescribed, work):
             continue
         frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
         if kind in (BUSHING, ROTATING):
-            call(forces.hooks[0], addresses, f, 0.0, 0, 0, 0)
+            call(forces.hooks[0], addresses, f, 0.0, 0.0, 0, 0, 0)
             continue
         m = forces.table[f, MEASURE]
         rate = measure_rate(work.gradient, m, pair)
@@ -99,7 +99,7 @@ def wrenches(layout, prescribed, work):
         for p in range(12):
             wrench[f, p] = along * gradient_part(work.gradient, m, p)
         if kind == CONTACT and forces.params[at + 5] > 0.0:
-            call(forces.hooks[0], addresses, f, along, 0, 0, 0)
+            call(forces.hooks[0], addresses, f, along, 0.0, 0, 0, 0)
 
 
 @njit(**inner)
@@ -141,7 +141,7 @@ def wrench_tangents(layout, work, f):
         return
     frame_twists(i, j, layout.frame_body, work.frame_velocity, work.spin, pair)
     if kind in (BUSHING, ROTATING):
-        call(forces.hooks[1], addresses, f, 0.0, 0, 0, 0)
+        call(forces.hooks[1], addresses, f, 0.0, 0.0, 0, 0, 0)
         return
     m, gradient = forces.table[f, MEASURE], work.gradient
     rate = measure_rate(gradient, m, pair)
@@ -165,7 +165,7 @@ def wrench_tangents(layout, work, f):
             tangent[STIFFNESS, p, q] = along * tangent[HESSIAN, p, q] + slope * pair[BY_POSITION, q]
             tangent[DAMPING, p, q] = slope * pair[BY_VELOCITY, q]
     if kind == CONTACT and forces.params[at + 5] > 0.0:
-        call(forces.hooks[1], addresses, f, along, 0, 0, 0)
+        call(forces.hooks[1], addresses, f, along, 0.0, 0, 0, 0)
 
 
 @njit(**options)

@@ -12,9 +12,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.forces.hooks import fill
+from flexmbs.forces.addresses import fill
 from flexmbs.forces.layout import ForceWork, force_work
-from flexmbs.forces.wrenches import wrenches
+from flexmbs.forces.stage import all_wrenches
 from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
 from flexmbs.joints.rates import rate_bias
 from flexmbs.rotations import quaternion_exp, quaternion_matrix, quaternion_product
@@ -297,7 +297,7 @@ def evaluate_position(layout, prescribed, reference, q, v, work):
     measured(layout, reference, work)
     constraints(layout, prescribed, v, work)
     if layout.forces.table.shape[0] > 0:
-        wrenches(layout, prescribed, work)
+        all_wrenches(layout.forces, work.forces.addresses, prescribed)
 
 
 @njit(**_options)

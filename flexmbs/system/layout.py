@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.errors import ModelError
 from flexmbs.forces.force import Force
-from flexmbs.forces.hooks import hooks
 from flexmbs.forces.layout import ForceLayout, lay_out_forces
+from flexmbs.forces.stage import hooks
 from flexmbs.forces.user import UserForce
 from flexmbs.joints.joint import Measure, Row
 
@@ -129,7 +129,7 @@ def lay_out(
         raise ModelError(f"{name}: joint {joint.name!r} is not in the system.")
 
     applied = lay_out_forces(forces, book.number, number, book.body_number, rows_of)
-    applied = applied._replace(hooks=hooks(applied.table, applied.params, len(applied.pressed) > 0))
+    applied = applied._replace(hooks=hooks(applied))
     for force in forces:
         for used in force.frames:
             if used is not None:

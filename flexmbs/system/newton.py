@@ -19,8 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, RIGID
-from flexmbs.forces.assemble import add_forces
 from flexmbs.forces.laws import FRAME_I, FRAME_J
+from flexmbs.forces.stage import assemble_forces
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
     MOMENT_I_TURN_I,
@@ -363,7 +363,10 @@ def newton_system(
         add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
         add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
     if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
-        add_forces(layout, where, v, increment, multipliers, scale, c_d, work, scratch.tangent, matrix, data, residual)
+        assemble_forces(
+            layout.forces, work.forces.addresses, where, v, increment, multipliers, scale, c_d, scratch.tangent, matrix,
+            data, residual,
+        )  # fmt: skip
 
 
 __all__ = ["Places", "Scratch", "newton_system", "places", "scratch_arrays"]

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.forces.assemble import add_wrenches
+from flexmbs.forces.stage import sum_wrenches
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
 from flexmbs.system.evaluate import Work, body_inertia
 from flexmbs.system.layout import Layout
@@ -56,7 +56,7 @@ def add_mass(layout, where, v, work, data, force):
                 force[where.body_unknown[b] + i] = local[i]
                 for j in range(n):
                     data[at + i * stride + j] += mass[i, j]
-    add_wrenches(layout, work, where.body_unknown, 1.0, force)
+    sum_wrenches(layout.forces, work.forces.addresses, where.body_unknown, 1.0, force)
 
 
 @njit(**_options)
