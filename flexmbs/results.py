@@ -12,6 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import AnalysisError, FlexmbsError, ModelError
+from flexmbs.forces.controller import Controller
+from flexmbs.forces.rotating import RotatingFrame
+from flexmbs.forces.springs import JointFriction, SpringDamper, Stop
+from flexmbs.forces.user import UserForce
 from flexmbs.integrators.history import History, history_of
 from flexmbs.integrators.interpolation import state_at
 from flexmbs.joints.drives import Coupling, Drive
@@ -20,6 +24,7 @@ from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import from_matrix, to_euler, to_matrix
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
 from flexmbs.system.balances import Energy, Momentum
+from flexmbs.system.force_histories import coordinate_forces, force_wrenches, user_wrenches
 from flexmbs.system.reactions import least_multipliers, row_wrenches
 from flexmbs.system.system import System
 
@@ -39,6 +44,20 @@ class BodyMotion:
     spin: Array  # ω
     acceleration: Array
     spin_rate: Array  # ω'
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a sampled controller read and gave.
+
+    ``inputs`` (samples, ...) value and rate of each coordinate, and position, rotation, velocity and angular velocity
+    of each frame, one after the other; ``outputs`` (samples, act); ``memory`` after the last sample.
+    """
+
+    t: Array
+    inputs: Array
+    outputs: Array
+    memory: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +83,7 @@ class Result:
     forces_known: bool = field(default=True, kw_only=True)
     events: dict[str, Result] = field(default_factory=dict)
     carried: Any = None
+    controllers: dict[str, Samples] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         if not len(self.t):
@@ -230,6 +250,29 @@ class Result:
         total = np.einsum("tr,trk->tk", self.multipliers[:, rows], wrenches[:, :, 1])
         planar = all(f.body.kind in (PLANAR, Ground.kind) for f in (of.frame_i, of.frame_j))
         return total[:, [0, 1, 5]] if planar else total
+
+    def force(self, of: Any) -> Array:
+        """What a force of the list exerts, over time.
+
+        Along a coordinate (SpringDamper, Stop, JointFriction, and outputs of a Controller): the force or torque that
+        raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
+        the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
+        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
+        """
+        states = (self.t, self.q, self.v, self.angles)
+        if isinstance(of, UserForce) and any(of is own for own in self.system.forces):
+            return user_wrenches(self.system, of, *states)
+        numbers = self.system.force_numbers(of)
+        if isinstance(of, SpringDamper | Stop | JointFriction | Controller):
+            along = [
+                coordinate_forces(self.system, k, *states, self.multipliers) for k in range(numbers.start, numbers.stop)
+            ]
+            return np.stack(along, axis=1) if isinstance(of, Controller) else along[0]
+        wrenches = force_wrenches(self.system, *states, self.multipliers)[:, numbers, 1]
+        if isinstance(of, RotatingFrame):
+            return wrenches
+        planar = all(f is None or f.body.kind in (PLANAR, Ground.kind) for f in of.frames)
+        return wrenches[:, 0, [0, 1, 5]] if planar else wrenches[:, 0]
 
     # ---- audit --------------------------------------------------------------------------------------------------
 

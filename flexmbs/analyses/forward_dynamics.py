@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from flexmbs.analyses.sampling import sampled_run
 from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
-from flexmbs.results import Result
+from flexmbs.results import Result, Samples
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -57,6 +58,9 @@ def forward_dynamics(
     if not (np.isfinite(t_end) and t_end > begin.t):
         raise AnalysisError(f"t_end must be later than the start at {begin.t:.6g} s, not {t_end}.")
     h = (t_end - begin.t) / 1000 if step is None else float(step)
+    if step is None and system.controllers:
+        shortest = min(c.period for c in system.controllers)
+        h = shortest / np.ceil(shortest / h - 1e-9)
     if not (np.isfinite(h) and 0 < h <= t_end - begin.t):
         raise AnalysisError(f"step must be positive and at most the time to run ({t_end - begin.t:.6g} s), not {step}.")
     every = 1 if output_step is None or not np.isfinite(output_step) else round(output_step / h)
@@ -64,13 +68,21 @@ def forward_dynamics(
         raise AnalysisError(f"output_step {output_step} must be a multiple of step {h}.")
     watch = watch_of(system, events, begin)
     began = time.perf_counter()
-    if watch is None:
+    samples: dict[str, Samples] = {}
+    if system.controllers:
+        if watch is not None:
+            raise AnalysisError("forward_dynamics: events of a system with sampled controllers are not looked for.")
+        memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
+        system, history, outcome, counters, samples = sampled_run(
+            method, system, begin, t_end, h, every, progress, memories
+        )
+    elif watch is None:
         history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
     else:
         history, outcome, counters = method.run(system, begin, t_end, h, every, progress, watch)
     return motion(
         system, history, outcome=outcome, counters=counters, wall_time=time.perf_counter() - began,
-        events=found(system, watch),
+        events=found(system, watch), controllers=samples,
     )  # fmt: skip
 
 

@@ -2,15 +2,30 @@
 
 from flexmbs.forces.applied import AppliedForce
 from flexmbs.forces.bushing import Bushing
-from flexmbs.forces.contact import SphereOnPlane, SphereOnSphere
+from flexmbs.forces.contact import (
+    CircleInCircle,
+    CircleOnCircle,
+    CircleOnLine,
+    SphereInSphere,
+    SphereOnPlane,
+    SphereOnSphere,
+)
+from flexmbs.forces.controller import Controller
+from flexmbs.forces.rotating import RotatingFrame
 from flexmbs.forces.springs import JointFriction, SpringDamper, Stop
 from flexmbs.forces.user import FrameState, UserForce
 
 __all__ = [
     "AppliedForce",
     "Bushing",
+    "CircleInCircle",
+    "CircleOnCircle",
+    "CircleOnLine",
+    "Controller",
     "FrameState",
     "JointFriction",
+    "RotatingFrame",
+    "SphereInSphere",
     "SphereOnPlane",
     "SphereOnSphere",
     "SpringDamper",

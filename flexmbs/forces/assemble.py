@@ -8,6 +8,7 @@ from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.bodies.flexible_calls import arm_deforms, rates_deform
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.forces.layout import DAMPING, MOVED, PRODUCT, RATED, STIFFNESS, USER_FORCE, USER_V, USER_X
+from flexmbs.forces.pointers import call
 from flexmbs.forces.triples import add, inner, minus, options, part, triple
 from flexmbs.forces.wrenches import wrench_tangents
 from flexmbs.joints.measures import cross, turn_back, vector
@@ -36,12 +37,15 @@ def add_wrenches(layout, work, first, factor, out):
 
 
 @njit(**inner)
-def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, data, residual):
+def add_forces(layout, where, v, increment, multipliers, scale, c_d, work, turning, matrix, data, residual):
     """Subtract s f of all forces from the residual, and with ``matrix`` s (K T(x) + c_d D) from the matrix.
 
-    ``turning`` (bodies, 3, 3) holds the tangent maps T(x).
+    ``turning`` (bodies, 3, 3) holds the tangent maps T(x), ``multipliers`` are the scaled ones, s λ.
     """
     table = layout.forces.table
+    if layout.forces.pressed.shape[0] > 0:
+        addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
+        call(hook, addresses, 0, 1.0 / scale, 0.0, multipliers.ctypes.data, 0, 0)
     add_wrenches(layout, work, where.body_unknown, -scale, residual)
     add_user(
         layout.forces.user, layout.body_v, where.body_unknown, where.user_place, work.forces.user,
@@ -49,6 +53,9 @@ def add_forces(layout, where, v, increment, scale, c_d, work, turning, matrix, d
     )  # fmt: skip
     if not matrix:
         return
+    if layout.forces.pressed.shape[0] > 0:
+        addresses, hook = work.forces.addresses.ctypes.data, layout.forces.hooks[2]
+        call(hook, addresses, data.size, 0.0, 0.0, 0, where.entry_column.ctypes.data, data.ctypes.data)
     maps, tangent = work.forces.maps, work.forces.tangent
     for f in range(table.shape[0]):
         wrench_tangents(layout, work, f)

@@ -46,6 +46,11 @@ class Force(ABC):
         return ()
 
     @property
+    def pressing(self) -> Any | None:
+        """The joint under whose reaction it rubs, if it does."""
+        return None
+
+    @property
     def curves(self) -> tuple[Profile | None, ...]:
         """Functions of elongation and speed that the law reads, None for those it does not have."""
         return (None, None)

@@ -1,8 +1,8 @@
 """Dry friction between surfaces in contact and its exact derivatives, compiled.
 
-With n the normal from i to j, r the radius of j's surface and N the normal force, the surfaces slide by the tangential
-part s of u = v_j - r ω_j × n - v_i - ω_i × (d - r n), and friction on j is F = -μ N φ s, φ = tanh(|s|/slip)/|s|.
-Params, from ``at`` on: μ, slip, r.
+With n the normal from i to j, r the radius of j's surface (negative where it lies inside i's) and N the normal force,
+the surfaces slide by the tangential part s of u = v_j - r ω_j × n - v_i - ω_i × (d - r n), and friction on j is
+F = -μ N φ s, φ = tanh(|s|/slip)/|s|. Params, from ``at`` on: μ, slip, r.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def sliding(i, j, position, n, radius, pair):
 
 @njit(**inner)
 def friction_wrench(i, j, position, n, params, at, pressure, pair, out, f):
-    """out[f] (12,) += friction under the normal force ``pressure``."""
+    """out[f] (12,) += friction under the normal force ``pressure``, whose sign is the side from which it presses."""
     mu, slip, radius = params[at], params[at + 1], params[at + 2]
+    pressure = abs(pressure)
     arm, _, s = sliding(i, j, position, n, radius, pair)
     phi, _ = saturation(np.sqrt(dot(s, s)), slip)
     force = times(-mu * pressure * phi, s)
@@ -51,6 +52,8 @@ def friction_tangents(i, j, position, n, params, at, pressure, pair, tangent):
     ``pair`` holds the derivatives of the normal force; rows 6 to 8 of the measure's hessian are those of n.
     """
     mu, slip, radius = params[at], params[at + 1], params[at + 2]
+    side = 1.0 if pressure > 0.0 else -1.0
+    pressure *= side
     spin_i, spin_j = part(pair, TWIST, 3), part(pair, TWIST, 9)
     arm, u, s = sliding(i, j, position, n, radius, pair)
     phi, slope = saturation(np.sqrt(dot(s, s)), slip)
@@ -62,11 +65,11 @@ def friction_tangents(i, j, position, n, params, at, pressure, pair, tangent):
             d_n = tangent[HESSIAN, 6, q], tangent[HESSIAN, 7, q], tangent[HESSIAN, 8, q]
             d_arm = minus(minus(third, first), times(radius, d_n))
             d_u = times(-1.0, add(times(radius, cross(spin_j, d_n)), cross(spin_i, d_arm)))
-            d_pressure = pair[BY_POSITION, q]
+            d_pressure = side * pair[BY_POSITION, q]
         else:  # of twists
             d_n, d_arm = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             d_u = minus(minus(third, times(radius, cross(fourth, n))), add(first, cross(second, arm)))
-            d_pressure = pair[BY_VELOCITY, q]
+            d_pressure = side * pair[BY_VELOCITY, q]
         d_s = minus(d_u, add(times(dot(n, d_u) + dot(d_n, u), n), times(dot(n, u), d_n)))
         along = phi * d_pressure + pressure * slope * dot(s, d_s)
         d_force = times(-mu, add(times(along, s), times(pressure * phi, d_s)))

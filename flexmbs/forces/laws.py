@@ -5,11 +5,11 @@ kind     params                                                               fo
 ======== ==================================================================== ==========================================
 LINEAR   k, c, s₀; curves over s - s₀ and over s'; one function of time       -k (s - s₀) - c s' - curves + f(t)
 STOP     lower, upper, k, n, c                                                k δⁿ (1 + c δ') beyond a limit
-FRICTION preload, viscous, slip speed                                         -viscous s' - preload tanh(s'/slip speed)
-CONTACT  s where surfaces touch, k, n, c; μ, slip speed, radius for friction  k δⁿ (1 + c δ') below the touching value
+FRICTION preload, viscous, slip speed v, μ r; N from the joint                -viscous s' - (preload + μ r N) tanh(s'/v)
+CONTACT  as STOP; then μ, slip speed, radius for friction                     as STOP
 ======== ==================================================================== ==========================================
 
-APPLIED and BUSHING act on frames, see the kernels of frames and bushings.
+APPLIED, BUSHING and ROTATING act on frames, see their kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba import njit
 from flexmbs.forces.triples import inner
 from flexmbs.profiles.table import SPLINE, SUM, evaluate
 
-LINEAR, STOP, FRICTION, CONTACT, APPLIED, BUSHING = range(6)
+LINEAR, STOP, FRICTION, CONTACT, APPLIED, BUSHING, ROTATING = range(7)
 
 KIND, FRAME_I, FRAME_J, MEASURE, START, TIME, STRETCH_CURVE, SPEED_CURVE = range(8)
 """Columns of the table of forces, see ``layout``."""
@@ -37,8 +37,11 @@ def press(depth, rate, stiffness, exponent, damping):
 
 
 @njit(**inner)
-def scalar_force(forces, f, s, rate, time):
-    """Force of law f along its measure, and its derivatives with respect to s and s'; ``time`` (profiles,) values."""
+def scalar_force(forces, f, s, rate, time, normal):
+    """Force of law f along its measure, and its derivatives with respect to s and s'.
+
+    ``time`` (profiles,) are the values of functions of time, ``normal`` (forces, 4) the normal forces in joints.
+    """
     kind, p, at = forces.table[f, KIND], forces.params, forces.table[f, START]
     if kind == LINEAR:
         stiffness, damping = p[at], p[at + 1]
@@ -52,14 +55,13 @@ def scalar_force(forces, f, s, rate, time):
             resistance, damping, _ = evaluate(forces.curve_kinds, forces.curve_starts, forces.curve_params, curve, rate)
         return time[forces.table[f, TIME]] - pull - resistance, -stiffness, -damping
     if kind == FRICTION:
-        share = np.tanh(rate / p[at + 2])
-        by_rate = -p[at + 1] - p[at] * (1.0 - share * share) / p[at + 2]
-        return -p[at + 1] * rate - p[at] * share, 0.0, by_rate
-    if kind == STOP and s > p[at]:
+        share, dry = np.tanh(rate / p[at + 2]), p[at] + p[at + 3] * normal[f, 0]
+        by_rate = -p[at + 1] - dry * (1.0 - share * share) / p[at + 2]
+        return -p[at + 1] * rate - dry * share, 0.0, by_rate
+    if s > p[at]:
         force, by_depth, by_rate = press(s - p[at + 1], rate, p[at + 2], p[at + 3], p[at + 4])
         return -force, -by_depth, -by_rate
-    law = at + 2 if kind == STOP else at + 1
-    force, by_depth, by_rate = press(p[at] - s, -rate, p[law], p[law + 1], p[law + 2])
+    force, by_depth, by_rate = press(p[at] - s, -rate, p[at + 2], p[at + 3], p[at + 4])
     return force, -by_depth, -by_rate
 
 
@@ -76,12 +78,11 @@ def scalar_potential(forces, f, s):
         return 0.5 * p[at] * stretch * stretch, -p[at] * stretch
     if kind == FRICTION:
         return 0.0, 0.0
-    if kind == STOP and s > p[at]:
+    if s > p[at]:
         force, _, _ = press(s - p[at + 1], 0.0, p[at + 2], p[at + 3], 0.0)
         return force * max(s - p[at + 1], 0.0) / (p[at + 3] + 1.0), -force
-    law = at + 2 if kind == STOP else at + 1
-    force, _, _ = press(p[at] - s, 0.0, p[law], p[law + 1], 0.0)
-    return force * max(p[at] - s, 0.0) / (p[law + 1] + 1.0), force
+    force, _, _ = press(p[at] - s, 0.0, p[at + 2], p[at + 3], 0.0)
+    return force * max(p[at] - s, 0.0) / (p[at + 3] + 1.0), force
 
 
 @njit(**inner)

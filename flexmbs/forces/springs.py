@@ -13,7 +13,7 @@ from flexmbs.forces.force import Force, coordinate, time_profile, two_frames
 from flexmbs.forces.laws import FRICTION, LINEAR, STOP
 from flexmbs.given import number
 from flexmbs.joints import measures
-from flexmbs.joints.joint import Measure
+from flexmbs.joints.joint import Joint, Measure
 from flexmbs.profiles import Profile
 
 
@@ -148,10 +148,20 @@ class Stop(_OnCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class JointFriction(_OnCoordinate):
-    """Friction along a joint's coordinate: the force -viscous s' - preload tanh(s' / slip_speed).
+    """Friction along a joint's coordinate: the force -viscous s' - (preload + μ r N) tanh(s' / slip_speed).
 
-    ``preload`` is the force or torque of dry sliding (friction coefficient times normal force, times radius for an
-    angle). Below ``slip_speed`` dry friction is regularised: what should stick creeps.
+    N is the reaction of ``joint`` across the axis of the coordinate, the force with which the joint presses. Implicit
+    steps find it together with the motion; elsewhere it is solved for with the accelerations, and where there is none
+    (Painlevé's paradox, at large ``coefficient``) that is said. Below ``slip_speed`` dry friction is regularised: what
+    should stick creeps.
+
+    Parameters
+    ----------
+    preload : force or torque of dry sliding that is always there, such as that of a seal.
+    viscous : [N s/m] or [N m s/rad].
+    slip_speed : speed of the coordinate, [m/s] or [rad/s].
+    coefficient, joint : friction coefficient μ, and the joint whose reaction presses.
+    radius : of the bearing, r [m], for an angle. A distance has none.
     """
 
     kind: ClassVar[int] = FRICTION
@@ -159,17 +169,46 @@ class JointFriction(_OnCoordinate):
     preload: float = 0.0
     viscous: float = 0.0
     slip_speed: float = 1e-3
+    coefficient: float = 0.0
+    joint: Joint | None = None
+    radius: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive(self.preload, f"{self.name}: preload", zero=True)
-        positive(self.viscous, f"{self.name}: viscous", zero=True)
+        for what in ("preload", "viscous", "coefficient"):
+            positive(getattr(self, what), f"{self.name}: {what}", zero=True)
         positive(self.slip_speed, f"{self.name}: slip_speed")
+        if self.joint is None:
+            if self.coefficient or self.radius is not None:
+                raise ModelError(
+                    f"{self.name}: coefficient and radius go with the joint that presses, joint=; for a known normal "
+                    "force give preload=."
+                )
+            return
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{self.name}: joint is the one whose reaction presses, not {self.joint!r}.")
+        measure = self.coordinate
+        if measure.kind not in (measures.ANGLE, measures.AXIS):
+            raise ModelError(f"{self.name}: friction under a reaction acts along an angle or a distance on an axis.")
+        if (measure.frame_i, measure.frame_j) != (self.joint.frame_i, self.joint.frame_j):
+            raise ModelError(f"{self.name}: {measure.name or 'the coordinate'} is not one of {self.joint.name!r}.")
+        if measure.kind == measures.ANGLE:
+            if self.radius is None:
+                raise ModelError(f"{self.name}: friction of an angle needs the radius of the bearing, radius=.")
+            positive(self.radius, f"{self.name}: radius")
+        elif self.radius is not None:
+            raise ModelError(f"{self.name}: a radius goes with an angle; {measure.name or 'this'} is a distance.")
+
+    @property
+    def pressing(self) -> Joint | None:
+        """The joint."""
+        return self.joint
 
     @property
     def params(self) -> tuple[float, ...]:
-        """Preload, viscous coefficient, slip speed."""
-        return float(self.preload), float(self.viscous), float(self.slip_speed)
+        """Preload, viscous coefficient, slip speed, μ r."""
+        arm = 1.0 if self.radius is None else float(self.radius)
+        return float(self.preload), float(self.viscous), float(self.slip_speed), float(self.coefficient) * arm
 
 
 def pressing(name: str, stiffness: float, exponent: float, damping: float) -> None:

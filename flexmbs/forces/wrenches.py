@@ -1,25 +1,31 @@
-"""The stage of forces, compiled: wrenches on frames, their derivatives, and what they do to the energy."""
+"""The stage of forces, compiled: wrenches on frames, their derivatives, and what they do to the energy.
+
+What few models have is called by address, see ``hooks``.
+"""
 
 from __future__ import annotations
 
 from numba import njit
 
-from flexmbs.forces.bushing_kernel import bushing_potential, bushing_tangents, bushing_wrench
-from flexmbs.forces.friction_kernel import friction_tangents, friction_wrench
+from flexmbs.forces.bushing_kernel import bushing_potential
 from flexmbs.forces.laws import (
     APPLIED,
     BUSHING,
     CONTACT,
     FRAME_I,
     FRAME_J,
+    FRICTION,
     KIND,
     MEASURE,
+    ROTATING,
     START,
     TIME,
     scalar_force,
     scalar_potential,
 )  # fmt: skip
 from flexmbs.forces.layout import BY_POSITION, BY_VELOCITY, DAMPING, HESSIAN, STIFFNESS, TWIST
+from flexmbs.forces.pointers import call
+from flexmbs.forces.rotating_kernel import rotating_potential
 from flexmbs.forces.triples import inner, options, part, put, put_column, triple, unit
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
@@ -64,9 +70,9 @@ def measure_rate(gradient, m, pair):
 def wrenches(layout, prescribed, work):
     """Stage 4: the wrench of every force; functions of time follow those of the rows in ``prescribed``."""
     forces, time, wrench, pair = layout.forces, work.forces.time, work.forces.wrench, work.forces.pair
-    rows = layout.row_start.size - 1
-    for k in range(time.size):
-        time[k] = prescribed[rows + k, 0]
+    rows, addresses = layout.row_start.size - 1, work.forces.addresses.ctypes.data
+    for k in range(forces.times):
+        time[k], time[forces.times + k] = prescribed[rows + k, 0], prescribed[rows + k, 1]
     wrench[:] = 0.0
     for f in range(forces.table.shape[0]):
         kind, i, j, at = (
@@ -82,16 +88,18 @@ def wrenches(layout, prescribed, work):
             put(wrench, f, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), force, torque)
             continue
         frame_twists(i, j, work.frame_velocity, work.frame_spin, pair)
-        if kind == BUSHING:
-            bushing_wrench(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, wrench, f)
+        if kind in (BUSHING, ROTATING):
+            call(forces.hooks[0], addresses, f, 0.0, 0.0, 0, 0, 0)
             continue
         m = forces.table[f, MEASURE]
-        along, _, _ = scalar_force(forces, f, work.measure[m], measure_rate(work.gradient, m, pair), time)
+        rate = measure_rate(work.gradient, m, pair)
+        along, _, _ = scalar_force(forces, f, work.measure[m], rate, time, work.forces.normal)
+        if along == 0.0:  # surfaces apart may be where the measure has no gradient
+            continue
         for p in range(12):
             wrench[f, p] = along * gradient_part(work.gradient, m, p)
-        if kind == CONTACT and along > 0.0:
-            normal = part(work.gradient, m, 0)
-            friction_wrench(i, j, work.frame_position, normal, forces.params, at + 4, along, pair, wrench, f)
+        if kind == CONTACT and forces.params[at + 5] > 0.0:
+            call(forces.hooks[0], addresses, f, along, 0.0, 0, 0, 0)
 
 
 @njit(**inner)
@@ -123,6 +131,7 @@ def wrench_tangents(layout, work, f):
     forces, pair, tangent, wrench = layout.forces, work.forces.pair, work.forces.tangent, work.forces.wrench
     kind, i, j, at = forces.table[f, KIND], forces.table[f, FRAME_I], forces.table[f, FRAME_J], forces.table[f, START]
     tangent[:] = 0.0
+    addresses = work.forces.addresses.ctypes.data
     if kind == APPLIED:
         if forces.params[at] > 0.0:
             zero = (0.0, 0.0, 0.0)
@@ -131,13 +140,15 @@ def wrench_tangents(layout, work, f):
                 put_column(tangent, STIFFNESS, q, zero, zero, force, torque)
         return
     frame_twists(i, j, work.frame_velocity, work.frame_spin, pair)
-    if kind == BUSHING:
-        bushing_tangents(i, j, work.frame_position, work.frame_rotation, forces.params, at, pair, tangent)
+    if kind in (BUSHING, ROTATING):
+        call(forces.hooks[1], addresses, f, 0.0, 0.0, 0, 0, 0)
         return
     m, gradient = forces.table[f, MEASURE], work.gradient
-    measure_hessian(layout.measure_kind[m], m, work.vectors, gradient, work.forces.link, tangent)
     rate = measure_rate(gradient, m, pair)
-    along, by_value, by_rate = scalar_force(forces, f, work.measure[m], rate, work.forces.time)
+    along, by_value, by_rate = scalar_force(forces, f, work.measure[m], rate, work.forces.time, work.forces.normal)
+    if kind == CONTACT and along == 0.0:
+        return
+    measure_hessian(layout.measure_kind[m], m, work.vectors, gradient, work.forces.link, tangent)
     # δs' = δgradient · twist + gradient · δtwist
     for q in range(12):
         changed = 0.0
@@ -145,14 +156,16 @@ def wrench_tangents(layout, work, f):
             changed += pair[TWIST, p] * tangent[HESSIAN, p, q]
         pair[BY_POSITION, q] = by_value * gradient_part(gradient, m, q) + by_rate * changed
         pair[BY_VELOCITY, q] = by_rate * gradient_part(gradient, m, q)
+    if kind == FRICTION:
+        for p in range(3):
+            pair[BY_POSITION, 3 + p] += work.forces.normal[f, 1 + p]
     for p in range(12):
         slope = gradient_part(gradient, m, p)
         for q in range(12):
             tangent[STIFFNESS, p, q] = along * tangent[HESSIAN, p, q] + slope * pair[BY_POSITION, q]
             tangent[DAMPING, p, q] = slope * pair[BY_VELOCITY, q]
-    if kind == CONTACT and along > 0.0:
-        normal = part(gradient, m, 0)
-        friction_tangents(i, j, work.frame_position, normal, forces.params, at + 4, along, pair, tangent)
+    if kind == CONTACT and forces.params[at + 5] > 0.0:
+        call(forces.hooks[1], addresses, f, along, 0.0, 0, 0, 0)
 
 
 @njit(**options)
@@ -174,8 +187,13 @@ def energies(layout, work, energy, power):
             energy[f], elastic = bushing_potential(
                 i, j, work.frame_position, work.frame_rotation, forces.params, at, pair
             )
+        elif kind == ROTATING:
+            energy[f], elastic = rotating_potential(
+                j, layout.frame_body[j], work, forces.params, at, work.forces.time, forces.table[f, TIME], forces.times
+            )
         elif kind != APPLIED:
             m = forces.table[f, MEASURE]
             energy[f], force = scalar_potential(forces, f, work.measure[m])
-            elastic = force * measure_rate(work.gradient, m, pair)
+            if force != 0.0:
+                elastic = force * measure_rate(work.gradient, m, pair)
         power[f] -= elastic

@@ -47,12 +47,12 @@ def audit(system: Any, t: Array, q: Array, v: Array, angles: Array, multipliers:
         np.zeros((n, len(system.rows))),
     )
     angles, q, v, multipliers = (np.ascontiguousarray(a, dtype=float) for a in (angles, q, v, multipliers))
-    if not users and not system.functions:
+    if not users and not system.functions and not len(system.layout.forces.pressed):
         work = work_arrays(system.layout)
         _audit(system.layout, prescribed(system, t), angles, q, v, multipliers, single, work, *out)
         return out
     for i in range(n):  # Python functions are called at every instant
-        work = system.evaluate(t[i], q[i], v[i], angles[i])
+        work = system.evaluate(t[i], q[i], v[i], angles[i], multipliers[i])
         layout = system.layout_at(t[i], q[i], v[i], angles[i])
         _read(layout, i, v[i], multipliers[i], single, work, *out)
         _add_users(system, i, t[i], work, len(table), len(single), out)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.bodies.flexible_calls import frame_deforms, inertia_deforms, keep_elastic
 from flexmbs.bodies.flexible_frames import FlexibleWork, flexible_work
+from flexmbs.forces.addresses import fill
 from flexmbs.forces.layout import ForceWork, force_work
-from flexmbs.forces.wrenches import wrenches
+from flexmbs.forces.stage import all_wrenches
 from flexmbs.joints.measures import ANGLE, RATES, bias, cross, evaluate, pulls, turn, turn_back, twists, vector
 from flexmbs.joints.rates import rate_bias
 from flexmbs.rotations import quaternion_exp, quaternion_matrix, quaternion_product
@@ -59,7 +60,7 @@ class Work(NamedTuple):
 def work_arrays(layout: Layout) -> Work:
     """Arrays for one evaluation at a time."""
     b, f, m, r = layout.n_bodies, len(layout.frame_body), len(layout.measure_kind), layout.n_rows
-    return Work(
+    work = Work(
         np.zeros((b, 3)), np.zeros((b, 3, 3)), np.zeros((b, 3)), np.zeros((b, 3)),
         np.zeros((f, 3)), np.zeros((f, 3, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros((f, 3)), np.zeros((f, 3)),
         np.zeros(layout.frame_t[-1]),
@@ -68,6 +69,9 @@ def work_arrays(layout: Layout) -> Work:
         force_work(layout.forces, layout.body_v), np.zeros((6, int(np.diff(layout.body_v).max(initial=0)))),
         None if layout.modal is None else flexible_work(layout.modal, layout.n_v),
     )  # fmt: skip
+    if layout.forces.hooks.any():
+        fill(layout, work)
+    return work
 
 
 @njit(**_inlined)
@@ -313,7 +317,7 @@ def evaluate_position(layout, prescribed, reference, q, v, work):
     measured(layout, reference, work)
     constraints(layout, prescribed, v, work)
     if layout.forces.table.shape[0] > 0:
-        wrenches(layout, prescribed, work)
+        all_wrenches(layout.forces, work.forces.addresses, prescribed)
 
 
 @njit(**_options)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.flexible_frames import ModalLayout
 from flexmbs.bodies.ground import SPACE, Ground
+from flexmbs.errors import ModelError
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import ForceLayout, lay_out_forces
+from flexmbs.forces.stage import hooks
 from flexmbs.forces.user import UserForce
 from flexmbs.joints.joint import Measure, Row
 
@@ -76,9 +78,17 @@ class Layout(NamedTuple):
 
 
 def lay_out(
-    bodies: Sequence[Body], groups: Sequence[Sequence[Row]], gravity: Array, forces: Sequence[Force | UserForce] = ()
+    bodies: Sequence[Body],
+    groups: Sequence[Sequence[Row]],
+    gravity: Array,
+    forces: Sequence[Force | UserForce] = (),
+    joints: Sequence[Any] = (),
+    sensed: Sequence[Measure | Frame] = (),
 ) -> tuple[Layout, FrameBook]:
-    """The layout of bodies, of the rows of joints (one group per joint) and of forces, and the book of frames used."""
+    """The layout of bodies, of the rows of joints (one group per joint) and of forces, and the book of frames used.
+
+    ``joints`` are those of the groups, for forces that refer to one; ``sensed`` is measured though nothing acts on it.
+    """
     book = FrameBook(bodies)
     rows = [row for group in groups for row in group]
     measures: list[Measure] = []
@@ -113,11 +123,22 @@ def lay_out(
         entries.extend(touched)
         entry_start.append(entry_start[-1] + len(touched))
         row_start.append(len(term_measure))
-    applied = lay_out_forces(forces, book.number, number, book.body_number)
+    first_rows = _starts([len(g) for g in groups])
+
+    def rows_of(joint: Any, name: str) -> tuple[int, int]:
+        for k, own in enumerate(joints):
+            if own is joint:
+                return int(first_rows[k]), int(first_rows[k + 1])
+        raise ModelError(f"{name}: joint {joint.name!r} is not in the system.")
+
+    applied = lay_out_forces(forces, book.number, number, book.body_number, rows_of)
+    applied = applied._replace(hooks=hooks(applied, any(body.modes for body in bodies)))
     for force in forces:
         for used in force.frames:
             if used is not None:
                 book.number(used)
+    for item in sensed:
+        book.number(item) if isinstance(item, Frame) else number(item)
     frame_i = [book.number(m.frame_i) for m in measures]
     frame_j = [book.number(m.frame_j) for m in measures]
     widths = np.array([bodies[b].n_v for b in entries], dtype=np.int64)
@@ -146,7 +167,7 @@ def lay_out(
         entry_start=_index(entry_start),
         entry_body=_index(entries),
         entry_at=_starts(widths),
-        group_row=_starts([len(g) for g in groups]),
+        group_row=first_rows,
         row_holonomic=np.array([row.holonomic for row in rows], dtype=np.bool_),
         forces=applied,
         modal=lay_out_modes(bodies, book.frames),

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.bodies.flexible_calls import arm_deforms
-from flexmbs.forces.assemble import add_forces
 from flexmbs.forces.laws import FRAME_I, FRAME_J
+from flexmbs.forces.stage import assemble_forces
 from flexmbs.joints.measures import (
     FORCE_SHIFT,
     MOMENT_I_TURN_I,
@@ -121,15 +121,11 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
                 at, stride = block_place(p, other, node)
                 entry_column[e] = at + within, stride
     links: dict[tuple[int, int], int] = {}
-    measure_link = np.array(
-        [
-            links.setdefault((int(i), int(j)), len(links))
-            for i, j in zip(layout.measure_i, layout.measure_j, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    measure_link = np.full(len(layout.measure_kind), -1, dtype=np.int64)
+    for m in np.unique(layout.term_measure):  # others, of forces and sensors, need none
+        measure_link[m] = links.setdefault((int(layout.measure_i[m]), int(layout.measure_j[m])), len(links))
     moves, turns = np.zeros(len(links), dtype=np.bool_), np.zeros(len(links), dtype=np.bool_)
-    for kind, k in zip(layout.measure_kind, measure_link, strict=True):
+    for kind, k in zip(layout.measure_kind[measure_link >= 0], measure_link[measure_link >= 0], strict=True):
         moves[k] |= bool(pulls(kind) and kind != SPACE and kind < RATES)
         turns[k] |= bool(twists(kind) and kind < RATES)
     link_place = np.full((len(links), 4, 2), -1, dtype=np.int64)
@@ -371,7 +367,10 @@ def newton_system(
         add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
         add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
     if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
-        add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
+        assemble_forces(
+            layout.forces, work.forces.addresses, where, v, increment, multipliers, scale, c_d, scratch.tangent, matrix,
+            data, residual,
+        )  # fmt: skip
 
 
 __all__ = ["Places", "Scratch", "newton_system", "places", "scratch_arrays"]

@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.forces.assemble import add_wrenches
+from flexmbs.forces.stage import sum_wrenches
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
 from flexmbs.system.evaluate import Work, body_inertia
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import Places
+from flexmbs.system.reaction_friction import settle_friction
 
 Array = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ def add_mass(layout, where, v, work, data, force):
                 force[where.body_unknown[b] + i] = local[i]
                 for j in range(n):
                     data[at + i * stride + j] += mass[i, j]
-    add_wrenches(layout, work, where.body_unknown, 1.0, force)
+    sum_wrenches(layout.forces, work.forces.addresses, where.body_unknown, 1.0, force)
 
 
 @njit(**_options)
@@ -69,7 +70,13 @@ def add_diagonal(layout, where, weights, data):
 
 
 def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
-    """v' and λ of M v' = f + Jᵀλ, J v' = γ."""
+    """v' and λ of M v' = f + Jᵀλ, J v' = γ; friction under the joints' reactions is found with them, in ``work``."""
+    if len(layout.forces.pressed):
+        settle_friction(layout, work, lambda: _accelerations(layout, plan, where, v, work)[1])
+    return _accelerations(layout, plan, where, v, work)
+
+
+def _accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
     add_mass(layout, where, v, work, factors.data, x)
     return _solve(layout, plan, where, work, factors, x, work.gamma)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,8 +17,11 @@ from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
 from flexmbs.forces.assemble import add_wrenches
+from flexmbs.forces.controller import Controller, Sensed
 from flexmbs.forces.force import Force
-from flexmbs.forces.layout import USER_FORCE
+from flexmbs.forces.layout import USER_FORCE, time_functions
+from flexmbs.forces.reaction_kernel import friction_by_reactions
+from flexmbs.forces.rotating import RotatingFrame
 from flexmbs.forces.user import UserForce
 from flexmbs.forces.wrenches import energies
 from flexmbs.given import number
@@ -37,8 +41,9 @@ from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
 from flexmbs.system.report import report
+from flexmbs.system.saddle import accelerations
 from flexmbs.system.state import State
-from flexmbs.system.user_forces import UserForces
+from flexmbs.system.user_forces import UserForces, frame_state
 
 Array = NDArray[np.float64]
 
@@ -60,7 +65,7 @@ class System:
         self.forces: tuple[Any, ...] = _listed(
             forces,
             "forces",
-            (Gravity, Force, UserForce),
+            (Gravity, Force, UserForce, RotatingFrame, Controller),
             "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
         )
         contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
@@ -72,18 +77,29 @@ class System:
         self.labels: tuple[str, ...] = tuple(
             f"{j.name}: {r.label}" for j, g in zip(self.joints, groups, strict=True) for r in g
         )
-        compiled = [f for f in self.forces if isinstance(f, Force)]
-        self.profiles: tuple[Profile, ...] = (
-            *(as_profile(row.profile) for row in self.rows),
-            *(profile for force in compiled for profile in force.times),
-        )
+        self.controllers: tuple[Controller, ...] = tuple(f for f in self.forces if isinstance(f, Controller))
+        self._parts = {
+            id(f): (f.parts(self.bodies) if isinstance(f, RotatingFrame | Controller) else [f])
+            for f in self.forces
+            if not isinstance(f, Gravity | UserForce)
+        }
+        self.compiled_forces: tuple[Force, ...] = tuple(part for parts in self._parts.values() for part in parts)
+        times, self._first_time = time_functions(self.compiled_forces)
+        self.profiles: tuple[Profile, ...] = (*(as_profile(row.profile) for row in self.rows), *times)
         gravity = np.sum(
             [vector(f.acceleration, 3, "Gravity: acceleration") for f in self.forces if isinstance(f, Gravity)]
             or [np.zeros(3)],
             axis=0,
         )
         users = [f for f in self.forces if isinstance(f, UserForce)]
-        self.layout, self.frames = lay_out(self.bodies, groups, gravity, [*compiled, *users])
+        self.layout, self.frames = lay_out(
+            self.bodies,
+            groups,
+            gravity,
+            [*self.compiled_forces, *users],
+            self.joints,
+            [item for c in self.controllers for item in c.sense],
+        )
         self.user_forces = UserForces(self.layout, self.frames, users)
         self.functions = Functions(self.layout, self.joints)
         self.holonomic: NDArray[np.bool_] = self.layout.row_holonomic
@@ -129,12 +145,12 @@ class System:
     @property
     def force_names(self) -> tuple[str, ...]:
         """Names of the forces but gravity, those of Python functions last: the order of audits."""
-        return (*(f.name for f in self.forces if isinstance(f, Force)), *(f.name for f in self.user_forces.forces))
+        return (*(f.name for f in self.compiled_forces), *(f.name for f in self.user_forces.forces))
 
     @property
     def outside_names(self) -> tuple[str, ...]:
         """Of these, the ones that act on one frame and so on the mechanism as a whole, and Python functions."""
-        single = [f.name for f in self.forces if isinstance(f, Force) and f.frames[0] is None]
+        single = [f.name for f in self.compiled_forces if f.frames[0] is None]
         return (*single, *(f.name for f in self.user_forces.forces))
 
     # ---- evaluation -------------------------------------------------------------------------------------------
@@ -147,8 +163,13 @@ class System:
         laws: Array = evaluate_laws(table.kinds, table.starts, params, len(self.profiles), np.array([float(t)]))[0]
         return laws
 
-    def evaluate(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Work:
-        """All stages at one instant: poses, frames, measures, rows, forces."""
+    def evaluate(
+        self, t: float, q: Array, v: Array, angles: Array | None = None, multipliers: Array | None = None
+    ) -> Work:
+        """All stages at one instant: poses, frames, measures, rows, forces.
+
+        ``multipliers`` press where joints rub under their own reaction; without them such friction is left out.
+        """
         if not np.isfinite(number(t)):
             raise ModelError(f"the time must be a finite number of seconds, not {t!r}.")
         work = work_arrays(self.layout)
@@ -156,11 +177,13 @@ class System:
         if angles is not None:
             angles = self._sized(angles, len(self.layout.measure_kind), "angles")
         near = np.zeros(len(self.layout.measure_kind)) if angles is None else angles
-        prescribed = self.prescribed(t)
-        evaluate_all(self.layout, prescribed, near, q, v, work)
+        prescribed, layout = self.prescribed(t), self.layout
+        evaluate_all(layout, prescribed, near, q, v, work)
         if self.functions:
-            expanded = self.functions.expand(t, work, self.walked[1])
-            evaluate_all(*expanded.applied(self.layout, prescribed), near, q, v, work)
+            layout, prescribed = self.functions.expand(t, work, self.walked[1]).applied(layout, prescribed)
+            evaluate_all(layout, prescribed, near, q, v, work)
+        if multipliers is not None and len(layout.forces.pressed):
+            friction_by_reactions(layout, self._sized(multipliers, len(self.rows), "multipliers"), work)
         if len(self.user_forces):
             work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
         return work
@@ -174,6 +197,8 @@ class System:
     def equations(self, t: float, q: Array, v: Array, angles: Array | None = None) -> Equations:
         """The equations of motion at one instant: M v' = f + Jᵀλ, J v' = γ."""
         work = self.evaluate(t, q, v, angles)
+        if len(self.layout.forces.pressed):  # the friction that belongs to the reactions; every formulation finds these
+            accelerations(*self.independent, np.asarray(v, float), work)
         mass, force = self.inertia(work, v)
         return Equations(mass, force, self.jacobian(work), work.gamma, work.phi, work.phi_rate, self.labels)
 
@@ -204,16 +229,53 @@ class System:
         return sp.csr_array(sp.block_diag(blocks, format="csr")), force
 
     def force_energies(
-        self, t: float, q: Array, v: Array, angles: Array | None = None
+        self, t: float, q: Array, v: Array, angles: Array | None = None, multipliers: Array | None = None
     ) -> dict[str, tuple[float, float]]:
         """Of each force but gravity: its potential, and the power of what has none (dampers, friction, actuators)."""
-        work = self.evaluate(t, q, v, angles)
+        work = self.evaluate(t, q, v, angles, multipliers)
         energy, power = np.zeros((2, len(self.layout.forces.table)))
         energies(self.layout, work, energy, power)
-        names = [f.name for f in self.forces if isinstance(f, Force)]
+        names = [f.name for f in self.compiled_forces]
         out = {n: (float(e), float(p)) for n, e, p in zip(names, energy, power, strict=True)}
         for force, own in zip(self.user_forces.forces, self.user_forces.each(t, work), strict=True):
             out[force.name] = (0.0, float(own @ v))
+        return out
+
+    def force_numbers(self, force: Any) -> slice:
+        """Numbers of the compiled forces that a force of the list is made of."""
+        first = 0
+        for given in self.forces:
+            parts = self._parts.get(id(given), [])
+            if given is force and parts:
+                return slice(first, first + len(parts))
+            first += len(parts)
+        raise ModelError(f"force {getattr(force, 'name', force)!r} is not in this system, or is not a compiled one.")
+
+    def held(self, outputs: dict[str, Any]) -> System:
+        """The same system with functions of time in place of the outputs of its controllers, by their names."""
+        other = copy.copy(self)
+        profiles = list(self.profiles)
+        for controller in self.controllers:
+            mine = self.force_numbers(controller)
+            for k, output in zip(range(mine.start, mine.stop), outputs[controller.name], strict=True):
+                profiles[len(self.rows) + self._first_time[k]] = as_profile(output)
+        other.profiles = tuple(profiles)
+        other.__dict__["table"] = ProfileTable.of(other.profiles)
+        return other
+
+    def sensed(self, controller: Controller, work: Work, v: Array) -> list[Any]:
+        """What a controller reads at an evaluated state."""
+        out: list[Any] = []
+        for item in controller.sense:
+            if isinstance(item, Frame):
+                out.append(frame_state(self.layout, self.frames.number(item), work))
+                continue
+            m = self.measure_number(item)
+            force, moments = work.gradient[m, :3], work.gradient[m, 3:].reshape(2, 3)
+            i, j = self.layout.measure_i[m], self.layout.measure_j[m]
+            spins = work.frame_spin[[i, j]]
+            rate = force @ (work.frame_velocity[j] - work.frame_velocity[i]) + np.sum(moments * spins)
+            out.append(Sensed(float(work.measure[m]), float(rate)))
         return out
 
     def retract(self, q: Array, increment: Array) -> Array:
@@ -346,7 +408,7 @@ class System:
                     for frame in (measure.frame_i, measure.frame_j):
                         self._known(frame, known, joint.name)
         for force in applied:
-            for frame in force.frames:
+            for frame in getattr(force, "frames", ()):
                 if frame is not None:
                     self._known(frame, known, force.name)
 

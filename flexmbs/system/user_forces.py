@@ -18,6 +18,16 @@ _STEP = float(np.cbrt(np.finfo(float).eps))
 """Relative step of central differences."""
 
 
+def frame_state(layout: Layout, f: int, work: Work) -> FrameState:
+    """Pose and twist of frame f at an evaluated state."""
+    return FrameState(
+        work.frame_position[f].copy(),
+        work.frame_rotation[f].copy(),
+        work.frame_velocity[f].copy(),
+        work.frame_spin[f].copy(),
+    )
+
+
 class UserForces:
     """The Python forces of a system; ``weights`` (n_v,) say what each velocity counts as a length."""
 
@@ -98,19 +108,14 @@ class UserForces:
         body_poses(self.layout, q, v, work)
         frames(self.layout, work)
 
+    def wrenches(self, force: UserForce, t: float, work: Work) -> Array:
+        """Wrenches (frames, 6) of one of the functions at an evaluated state."""
+        k = [own is force for own in self.forces].index(True)
+        return force.wrenches(t, tuple(frame_state(self.layout, f, work) for f in self._frames[k]))
+
     def _generalised(self, k: int, t: float, work: Work) -> Array:
         layout, out = self.layout, np.zeros(self.layout.n_v)
-        numbers = self._frames[k]
-        states = tuple(
-            FrameState(
-                work.frame_position[f].copy(),
-                work.frame_rotation[f].copy(),
-                work.frame_velocity[f].copy(),
-                work.frame_spin[f].copy(),
-            )
-            for f in numbers
-        )
-        for f, wrench in zip(numbers, self.forces[k].wrenches(t, states), strict=True):
+        for f, wrench in zip(self._frames[k], self.wrenches(self.forces[k], t, work), strict=True):
             b = layout.frame_body[f]
             if layout.body_v[b + 1] > layout.body_v[b]:
                 jacobian = work.frame_t[layout.frame_t[f] : layout.frame_t[f + 1]].reshape(6, -1)

@@ -64,7 +64,7 @@ BAD = [
     (lambda: Bushing("b", a, b, (1,) * 6, preload=(1, 2)), "preload must be 6"),
     (lambda: SphereOnPlane("c", a, 1, 1e3), "acts on frames"),
     (lambda: SphereOnPlane("c", a, b, 0.0), "stiffness must be a positive"),
-    (lambda: SphereOnPlane("c", a, b, 1e3, normal=(0, 0, 0)), "axis must be"),
+    (lambda: SphereOnPlane("c", a, b, 1e3, normal=(0, 0, 0)), "normal must be"),
     (lambda: SphereOnPlane("c", a, b, 1e3, radius=-1), "radius must be"),
     (lambda: SphereOnPlane("c", a, b, 1e3, friction=-0.1), "friction must be"),
     (lambda: SphereOnPlane("c", a, b, 1e3, slip_speed=0), "slip_speed must be"),

@@ -11,14 +11,17 @@ from flexmbs.fem.loads import Gravity
 from flexmbs.forces import (
     AppliedForce,
     Bushing,
+    CircleInCircle,
     JointFriction,
+    RotatingFrame,
+    SphereInSphere,
     SphereOnPlane,
     SphereOnSphere,
     SpringDamper,
     Stop,
 )  # fmt: skip
 from flexmbs.formulations import Multipliers
-from flexmbs.joints import spatial
+from flexmbs.joints import planar, spatial
 from flexmbs.profiles import Harmonic, Polynomial, Spline
 from flexmbs.rotations import exp
 from flexmbs.system.system import System
@@ -67,6 +70,10 @@ FORCES = {
     "circle on line": SphereOnPlane("f", ground.at(0, 1, 0), d, normal=(0.2, 1, 0), radius=0.8, **pressing),
     "spheres": SphereOnSphere("f", a, b, radius_i=1.5, radius_j=0.7, **pressing),
     "circle and sphere": SphereOnSphere("f", d, b, radius_i=1.5, radius_j=1.7, **pressing),
+    "sphere in sphere": SphereInSphere("f", a, b, radius_i=0.3, radius_j=0.2, **pressing),
+    "point in sphere": SphereInSphere("f", b, c, radius_i=0.3, radius_j=0.0, **pressing),
+    "circle in circle": CircleInCircle("f", ground.at(0.3, 0.1), d, radius_i=0.4, radius_j=0.1, **pressing),
+    "rotating frame": RotatingFrame((1.1, Harmonic(2.0, 0.5), -0.7), (0.3, 0.1, 0.2), (0.5, -2.0, Harmonic(1.0, 0.8))),
 }  # fmt: skip
 
 BODIES = [ground, first, second, point, flat]
@@ -82,8 +89,13 @@ def random_state(system, rng):
     return x, v
 
 
+def among(force):
+    """The bodies; a frame that does not turn about z is not for planar ones."""
+    return BODIES[:-1] if isinstance(force, RotatingFrame) else BODIES
+
+
 def test_tangents_equal_differences(force):
-    system = System(BODIES, [], [force, Gravity((0, -9.81, 0))])
+    system = System(among(force), [], [force, Gravity((0, -9.81, 0))])
     x, v = random_state(system, np.random.default_rng(7))
     error, work = tangent_error(system, x, v)
     assert np.abs(work.forces.wrench).max() > 1.0
@@ -106,6 +118,35 @@ def test_tangents_with_joints_and_forces_across_the_tree():
     assert tangent_error(system, x, v)[0] < 1e-6
 
 
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical", "prismatic", "planar revolute", "planar prismatic"])
+def test_tangents_of_friction_under_the_reaction_of_its_joint(kind):
+    """Derivatives by the multipliers and by the turning of the axis are in Newton's matrix."""
+    own = {"coefficient": 0.3, "slip_speed": 0.7, "viscous": 0.2, "preload": 0.5}
+    upper = rigid("upper", (0, 0, 0))
+    lower = PlanarBody("lower", 1.2, 0.3, center=(0.1, 0.05))
+    if kind == "prismatic":
+        joint = spatial.Prismatic("joint", a, b, axis=(1, 2, 3))
+        frictions = [JointFriction("f", joint.distance, joint=joint, **own)]
+    elif kind.startswith("planar"):
+        make = planar.Revolute if kind.endswith("revolute") else planar.Prismatic
+        joint = make("joint", flat.at(0.2, -0.1), lower.at(0.1, 0.2))
+        coordinate = {"radius": 0.4} if kind.endswith("revolute") else {}
+        along = joint.angle if kind.endswith("revolute") else joint.distance
+        frictions = [JointFriction("f", along, joint=joint, **own, **coordinate)]
+    else:
+        make = spatial.Revolute if kind == "revolute" else spatial.Cylindrical
+        joint = make("joint", a, b, axis=(1, 2, 3))
+        frictions = [JointFriction("f", joint.angle, joint=joint, radius=0.4, **own)]
+        if kind == "cylindrical":
+            frictions.append(JointFriction("g", joint.distance, joint=joint, **own))
+    other = spatial.Spherical("ball", first.at(0.1, 0.5, 0), upper.at(0.2, 0, 0))
+    system = System([ground, first, second, flat, lower, upper], [other, joint], frictions)
+    x, v = random_state(system, np.random.default_rng(7))
+    error, work = tangent_error(system, x, v)
+    assert work.forces.normal[0, 0] > 0.1
+    assert error < 1e-6
+
+
 def total_energy(system, t, q, v, angles):
     work = system.evaluate(t, q, v, angles)
     mass, _ = system.inertia(work, v)
@@ -124,14 +165,16 @@ def balance(system, rng):
     rate = Multipliers().solve(system.equations(0.3, q, v, start.angles)).accelerations
     h = 2e-6
     after, before = (
-        total_energy(system, 0.3, system.retract(q, s * h * v + 0.5 * h * h * rate), v + s * h * rate, start.angles)
+        total_energy(
+            system, 0.3 + s * h, system.retract(q, s * h * v + 0.5 * h * h * rate), v + s * h * rate, start.angles
+        )
         for s in (1, -1)
     )
     return (after - before) / (2 * h), sum(p for _, p in system.force_energies(0.3, q, v, start.angles).values())
 
 
 def test_energy_changes_by_the_stated_power(force):
-    system = System(BODIES, [], [force, Gravity((0, -9.81, 0))])
+    system = System(among(force), [], [force, Gravity((0, -9.81, 0))])
     rate, power = balance(system, np.random.default_rng(7))
     assert rate == pytest.approx(power, rel=1e-6, abs=1e-6)
 
