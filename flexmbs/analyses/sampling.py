@@ -67,7 +67,7 @@ def sampled_run(
         until = t_end if last == total else start.t + last * step
         history, outcome, counts = method.run(holding, begin, until, (until - begin.t) / (last - first), 1, progress)
         counters = {name: counters.get(name, 0) + count for name, count in counts.items()}
-        states = list(zip(*history, strict=True))
+        states = list(zip(*history[:6], strict=True))
         done = outcome == "finished"
         # the state at a sample is kept with the forces after it
         kept.extend(s for k, s in enumerate(states[: -1 if done and last < total else None]) if not (first + k) % every)
