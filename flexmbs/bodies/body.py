@@ -36,8 +36,7 @@ class Body(ABC):
     """What all bodies have: a name, mass, and an initial pose and velocity where they are given.
 
     ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion or
-    rotation vector, ``angular_velocity`` in body axes. What is left out is found from the joints. ``shape`` is what the
-    body is drawn as: one of ``fm.shapes``, a Mesh, or a list of them, in body axes.
+    rotation vector, ``angular_velocity`` in body axes. What is left out is found from the joints.
     """
 
     kind: ClassVar[int]
@@ -48,6 +47,7 @@ class Body(ABC):
 
     name: str
     shape: Any = field(default=None, kw_only=True, repr=False)
+    """What the body is drawn as: one of ``fm.shapes``, a Mesh, or a list of them, in body axes."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
