@@ -9,6 +9,7 @@ import numpy as np
 
 from flexmbs.bodies.body import positive
 from flexmbs.errors import ModelError
+from flexmbs.joints.freedom import JointMotion, sliding, turning
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.joints.spatial import Distance as Distance
 from flexmbs.rotations import axis_vector
@@ -25,6 +26,11 @@ class Revolute(Joint):
     def rows(self) -> tuple[Row, ...]:
         """Two translations."""
         return tuple(self.together()[:2])
+
+    @property
+    def motion(self) -> JointMotion:
+        """One angle."""
+        return JointMotion((turning("angle", axis_vector("z")),), flat=True)
 
     @property
     def angle(self) -> Measure:
@@ -87,6 +93,11 @@ class Prismatic(_LineJoint):
             Row(((1.0, self.along(self.normal)),), "translation across the axis"),
             Row(((1.0, self.cosine(self.normal, self.direction)),), "rotation"),
         )
+
+    @property
+    def motion(self) -> JointMotion:
+        """One distance."""
+        return JointMotion((sliding("distance", self.direction),), flat=True)
 
 
 @dataclass(frozen=True, eq=False)
