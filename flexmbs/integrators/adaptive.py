@@ -15,6 +15,8 @@ from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.generalized_alpha import History
 from flexmbs.integrators.motion import Motion
+from flexmbs.integrators.runge_kutta import TABLEAUS, Stepper
+from flexmbs.integrators.tree_motion import TreeMotion
 from flexmbs.joints.measures import ANGLE
 from flexmbs.system.state import State
 
@@ -45,8 +47,8 @@ class AdaptiveIntegrator(ABC):
             raise ModelError(f"max_step must be positive, not {self.max_step}.")
 
     @abstractmethod
-    def motion(self, system: Any) -> Motion:
-        """The mechanism as an ordinary differential equation."""
+    def motion(self, system: Any, start: State) -> Motion:
+        """The mechanism as an ordinary differential equation, for a motion from ``start``."""
 
     def run(
         self,
@@ -79,11 +81,11 @@ class _Run:
 
     def __init__(self, method: AdaptiveIntegrator, system: Any, start: State, t_end: float, spacing: float | None):
         self.method, self.system, self.t_end = method, system, float(t_end)
-        self.motion = method.motion(system)
+        self.motion = method.motion(system, start)
         self.motion.angles = start.angles.copy()
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
         self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
-        self.mark, self.span = self.t, self.t_end - self.t
+        self.mark, self.next_mark, self.span = self.t, PATIENCE, self.t_end - self.t
         sizes = self._directions(self.motion.evaluate(self.t, self.q, self.v))[1]
         self.rank = int(np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)))
         self.turning = system.layout.measure_kind == ANGLE
@@ -113,10 +115,10 @@ class _Run:
         if not np.isfinite(motion.rates(self.t, y)).all():
             return motion.lost
         stepper = self._stepper(y, last)
+        attended = progress is not None or self.wanted is None  # somebody looks at every step
         while self.t < last:
             motion.lost = ""
-            stepper.max_step = min(motion.reach(self.v), self.method.max_step or np.inf)
-            stepper.step()
+            taken = self._step(stepper, attended)
             if stepper.status == "failed":
                 if fresh:
                     return motion.lost or "the error cannot be kept below the tolerance"
@@ -126,16 +128,17 @@ class _Run:
             self._outputs(stepper, last)
             self.t, y, fresh = float(stepper.t), stepper.y, False
             self.q, self.v = motion.accepted(self.t, *motion.state(self.t, y)[:2])
-            self.h, self.steps = float(stepper.h_abs), self.steps + 1
-            motion.angles = self._angles(self.t, self.q, self.v)
+            self.h, self.steps = float(stepper.h_abs), self.steps + taken
+            if not isinstance(stepper, Stepper):
+                motion.angles[:] = self._angles(self.t, self.q, self.v)
             if self.wanted is None and self.t < last:
                 self._keep(self.t, self.q, self.v)
             if progress is not None:
                 progress(self.t)
-            if self.steps % PATIENCE == 0:
+            if self.steps >= self.next_mark:
                 if self.t - self.mark < TOO_SLOW * self.span:
                     return motion.lost or f"{PATIENCE} steps led only {self.t - self.mark:.2g} s further"
-                self.mark = self.t
+                self.mark, self.next_mark = self.t, self.steps + PATIENCE
             if self.t < last and motion.worn(self.t, y):
                 new = motion.moved(self.t, self.q, self.v)
                 if new is not None:
@@ -143,11 +146,26 @@ class _Run:
                     stepper = self._stepper(y, last)
         return ""
 
+    def _step(self, stepper: Any, attended: bool) -> int:
+        """One step, or where nobody needs to look, as many as lead to the next time wanted; how many were taken."""
+        longest, motion = self.method.max_step or np.inf, self.motion
+        if isinstance(stepper, Stepper):
+            stepper.max_step = longest
+            if attended or self.wanted is None or not motion.plain:
+                return stepper.step()
+            until = self.wanted[self.given] if self.given < len(self.wanted) else np.inf
+            return stepper.step(float(until), PATIENCE)
+        stepper.max_step = min(motion.reach(self.v), longest)
+        stepper.step()
+        return 1
+
     def _stepper(self, y: Array, last: float) -> Any:
         method, first = self.method, None if self.h == 0.0 else min(self.h, last - self.t)
         if not len(y):
             return _Still(self.motion, self.t, last)
         errors = self.motion.errors(method.rtol, method.atol)
+        if isinstance(self.motion, TreeMotion) and self.motion.compiled and method.method in TABLEAUS:
+            return Stepper(self.motion, method.method, self.t, y, last, method.rtol, errors, first)
         kind = STEPPERS[method.method]
         return kind(self.motion.rates, self.t, y, last, rtol=method.rtol, atol=errors, first_step=first)
 

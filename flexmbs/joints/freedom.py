@@ -70,9 +70,7 @@ class JointMotion:
                 columns += [np.concatenate([np.cross(e, place - position), e]) for e in rotation.T]
                 continue
             axis = rotation @ f.axis
-            columns.append(
-                np.concatenate([f.turn * np.cross(axis, place - position) + f.slide * axis, f.turn * axis])
-            )
+            columns.append(np.concatenate([f.turn * np.cross(axis, place - position) + f.slide * axis, f.turn * axis]))
             position = position + f.slide * x[k] * axis
             rotation = rotation @ axis_angle(f.axis, f.turn * x[k])
             k += 1

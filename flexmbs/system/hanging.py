@@ -131,7 +131,7 @@ def _hanging(bodies: Sequence[Body], child: int, parent: int, joint: Any, work: 
         return None
     above = -1 if kinds[1] == GROUND else parent
     hanging = Hanging(child, above, joint, joint.frame_i.body is bodies[child], joint.motion)
-    x, rest, miss = hanging.coordinates(work)
+    _, rest, miss = hanging.coordinates(work)
     if miss > ALIKE * (1.0 + float(np.abs(work.position).max(initial=0.0))):
         return None
     motion = JointMotion(joint.motion.freedoms, rest, joint.motion.flat)

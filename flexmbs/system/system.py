@@ -33,6 +33,7 @@ from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
 from flexmbs.system.report import rank_decision, report
 from flexmbs.system.state import State
+from flexmbs.system.tree import Tree, tree_of
 from flexmbs.system.user_forces import UserForces
 
 Array = NDArray[np.float64]
@@ -216,6 +217,11 @@ class System:
         """Spanning tree and closing joints."""
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
         return graph(self.layout, work.jacobian)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Coordinates along the joints, with their dynamics, and the rows that close loops."""
+        return tree_of(self, self.initial.q)
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
