@@ -54,6 +54,7 @@ class TreeMotion(Motion):
         self.whole, self.counted = system.layout, tree.angles
         self.scratch = _scratch(tree, len(tree.rows), tree.n_u, tree.n_u)
         work = self.scratch.work
+        work.rotation[:] = np.eye(3)  # the ground's, which no joint moves
         self.whole_work = work_arrays(self.whole)._replace(
             position=work.position, rotation=work.rotation, velocity=work.velocity, spin=work.spin
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import GROUND, PLANAR, POINT, RIGID, Body
 from flexmbs.errors import ModelError
 from flexmbs.joints.freedom import ALIKE, BALL, Freedom, JointMotion, reversed_motion, sliding, turning
+from flexmbs.joints.joint import Joint
 from flexmbs.rotations import triad
 from flexmbs.system.evaluate import Work
 from flexmbs.system.tree_kinematics import AXIS, REST_OF_BALL, TreeArrays
@@ -90,7 +91,7 @@ def hang(bodies: Sequence[Body], joints: Sequence[Any], work: Work) -> list[Hang
     numbers = {id(b): k for k, b in enumerate(bodies)}
     touching: list[list[tuple[Any, int]]] = [[] for _ in bodies]
     for joint in joints:
-        if getattr(joint, "motion", None) is not None:
+        if isinstance(joint, Joint) and joint.motion is not None:
             i, j = (numbers[id(f.body)] for f in (joint.frame_i, joint.frame_j))
             touching[i].append((joint, j))
             touching[j].append((joint, i))
