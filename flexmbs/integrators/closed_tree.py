@@ -14,6 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.forces.wrenches import wrenches
+from flexmbs.integrators.chart import CLOSED, HALVINGS, ITERATIONS, NEARLY_CLOSED, STRIDE, TURN
+from flexmbs.integrators.chart import CONTRADICTION as CONTRADICTING
 from flexmbs.integrators.small_linear import factorise, solve
 from flexmbs.profiles.table import evaluate
 from flexmbs.rotations import tangent
@@ -26,9 +28,10 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_inlined: dict[str, Any] = {**_options, "inline": "always"}  # what is called from one place only
 _inner: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
 
-FINE, NOT_FINITE, TOO_FAR, NOT_CLOSED, SINGULAR, CONTRADICTION = range(6)
+FINE, NOT_FINITE, TOO_FAR, NOT_CLOSED, SINGULAR, CONTRADICTION, INEXACT = range(7)
 WORDS = (
     "",
     "a number became infinite or undefined",
@@ -36,11 +39,10 @@ WORDS = (
     "the constraints could not be closed (Newton's iteration did not converge)",
     "the constraints depend on each other (a singular position)",
     "the number of independent constraints changes (a singular position)",
+    "the error cannot be kept below the tolerance",
 )
-CLOSED, NEARLY_CLOSED, CONTRADICTING = 1e-13, 1e-8, 1e-9
-ITERATIONS, HALVINGS, STRIDE = 12, 5, 0.25
-TURN = 1.5
-"""See ``chart``."""
+ALL, LOCATE, DERIVE, ROWS = range(4)
+"""Parts of an evaluation: all, the stages at (t, y), what follows from them, the rows at the base point."""
 
 
 class Model(NamedTuple):
@@ -124,27 +126,26 @@ def too_far(m, w):
     return FINE
 
 
-@njit(**_options)
-def placed(m, chart, w):
-    """Coordinates of the increment, poses, φ and J of the closing rows."""
+@njit(**_inner)
+def moved_on(m, chart, w):
+    """Coordinates of the increment."""
     for c in range(w.increment.size):
         w.increment[c] *= m.unit[c]
     tree_retract(m.tree, chart.base, w.increment, w.x)
     for c in range(w.increment.size):
         w.increment[c] /= m.unit[c]
-    staged(m, w)
 
 
-@njit(**_options)
-def staged(m, w):
-    """Stages that need poses and velocities, up to φ and J."""
+@njit(**_inner)
+def placed(m, w):
+    """Poses, velocities, φ and J of the closing rows."""
     tree_state(m.tree, m.layout, w.x, w.u, w.own, w.work)
     frames(m.layout, w.work)
     measured(m.layout, w.reference, w.work)
     constraints(m.layout, w.prescribed, w.own.v, w.work)
 
 
-@njit(**_options)
+@njit(**_inner)
 def scaled_rows(m, chart, w):
     """J in units, and by increments: the speeds of a ball are T(x) x'."""
     tree = m.tree
@@ -181,7 +182,7 @@ def combined(combine, rows, held, columns, part, out, sign):
             out[i, k] = sign * total
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def newton(m, chart, w, t, xi, share):
     """Close positions at t and ``share`` of the way from the last place to ξ; the place found becomes the last."""
     bound, free = chart.near_z.size, chart.near_xi.size
@@ -202,7 +203,8 @@ def newton(m, chart, w, t, xi, share):
         status = too_far(m, w)
         if status != FINE:
             return status
-        placed(m, chart, w)
+        moved_on(m, chart, w)
+        placed(m, w)
         scaled_rows(m, chart, w)
         combined(chart.combine, w.moved, chart.held, chart.bound, w.part, w.matrix, 1.0)
         for k in range(bound):
@@ -235,7 +237,7 @@ def newton(m, chart, w, t, xi, share):
     return NOT_CLOSED
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def remember(chart, w, t, xi, share):
     """Make the place found the last one, with ∂z/∂ξ and ∂z/∂t for the next guess."""
     bound, free = chart.near_z.size, chart.near_xi.size
@@ -256,7 +258,7 @@ def remember(chart, w, t, xi, share):
     chart.near_t[0] = t
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def closed(m, chart, w, t, xi):
     """Close positions at (t, ξ), from the last place; in several strides where one is too long."""
     strides, done = 1, 0
@@ -279,7 +281,7 @@ def closed(m, chart, w, t, xi):
                 return status
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def moving(m, chart, w, eta):
     """Speeds with Nᵀ u = η that fulfil all closing rows; leaves the factors of U J V."""
     bound, free = chart.bound_v.shape[1], eta.size
@@ -312,7 +314,7 @@ def moving(m, chart, w, eta):
     return FINE
 
 
-@njit(**_options)
+@njit(**_inlined)
 def located(m, chart, w, t, y):
     """All stages at (t, y), Python forces apart; FINE or why not."""
     free = chart.null.shape[1]
@@ -323,7 +325,8 @@ def located(m, chart, w, t, y):
         status = too_far(m, w)
         if status != FINE:
             return status
-        placed(m, chart, w)
+        moved_on(m, chart, w)
+        placed(m, w)
     else:
         for i in range(y.size):
             if not np.isfinite(y[i]):
@@ -334,7 +337,7 @@ def located(m, chart, w, t, y):
         status = moving(m, chart, w, y[free:])
         if status != FINE:
             return status
-        staged(m, w)
+        placed(m, w)
     if m.layout.forces.table.shape[0] > 0:
         wrenches(m.layout, w.prescribed, w.work)
     if w.rows.shape[0] > 0:
@@ -342,7 +345,7 @@ def located(m, chart, w, t, y):
     return FINE
 
 
-@njit(**_options)
+@njit(**_inlined)
 def derived(m, chart, w, out):
     """y' of the evaluated state."""
     tree, free = m.tree, chart.null.shape[1]
@@ -389,7 +392,7 @@ def increment_rates(m, w, out):
             out[c + 2] = g + 0.5 * r + k * (x * q - y * p)
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def bound_rates(m, chart, w, out):
     """η' = (AᵀMA)⁻¹ Aᵀ (f - M g), A = N - V (U J V)⁻¹ U J N and g = V (U J V)⁻¹ U γ: Maggi's equations of the loops."""
     tree, layout = m.tree, m.layout
@@ -443,10 +446,19 @@ def bound_rates(m, chart, w, out):
     return FINE
 
 
-@njit(**_options)
-def rates(m, chart, w, t, y, out):
-    """y' at (t, y); FINE or why there is none."""
-    status = located(m, chart, w, t, y)
-    if status != FINE:
+@njit(**_inlined)
+def rates(m, chart, w, t, y, out, what):
+    """y' at (t, y), or only a part of the way, see ``ALL``; FINE or why there is none."""
+    status = FINE
+    if what == ROWS:
+        w.increment[:] = 0.0
+        laws(m, w, t)
+        moved_on(m, chart, w)
+        placed(m, w)
+        scaled_rows(m, chart, w)
         return status
-    return derived(m, chart, w, out)
+    if what != DERIVE:
+        status = located(m, chart, w, t, y)
+    if status == FINE and what != LOCATE:
+        status = derived(m, chart, w, out)
+    return status

@@ -15,21 +15,20 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45
 
-from flexmbs.integrators.closed_tree import FINE, WORDS, rates
-from flexmbs.joints.measures import ANGLE
-from flexmbs.system.evaluate import frames, measured
+from flexmbs.integrators.closed_tree import ALL as STEP
+from flexmbs.integrators.closed_tree import FINE, INEXACT, WORDS, rates
 from flexmbs.system.tree_kinematics import BALL, body_coordinates, tree_retract
 
 Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-_inner: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
+_inlined: dict[str, Any] = {**_options, "inline": "always"}
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, LENGTH, BEFORE, LONGEST, START, REACH = range(6)
 """Entries of the clock: time, length of the next step, time before the last step, longest step, start, reach."""
-STEPS, EVALUATIONS, LOST, FRESH = range(4)
-"""Entries of the counts; the code of what was lost last, and whether k[0] belongs to the state."""
+STEPS, EVALUATIONS, FRESH = range(3)
+"""Entries of the counts; the last says whether k[0] belongs to the state."""
 
 
 class Tableau(NamedTuple):
@@ -58,6 +57,9 @@ TABLEAUS = {
 }  # fmt: skip
 
 
+_NOTHING = _tableau(np.zeros((1, 1)), [1.0], [0.0], np.zeros((0, 2)), 1)
+
+
 class Run(NamedTuple):
     """What a run changes, beside the base point and the scratch."""
 
@@ -73,7 +75,7 @@ class Run(NamedTuple):
     speed_unit: Array  # (n_v,) velocities at which the step is one second at most; 0 where they do not count
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def rebased(m, chart, run):
     """Count increments from the present state: speeds of balls are then their rates."""
     tree, n = m.tree, m.tree.kind.size
@@ -87,47 +89,34 @@ def rebased(m, chart, run):
                 run.k[0, c + i] = run.y[n + c + i]
 
 
-@njit(**_options)
-def settled(m, w, whole, whole_work, run):
+@njit(**_inlined)
+def settled(m, w, run):
     """After a step: coordinates next to those before, angles with their turns, and the longest next step."""
     body_coordinates(m.layout, w.work, run.q)
-    if run.angles.size:
-        frames(whole, whole_work)
-        measured(whole, run.angles, whole_work)
-        for k in range(run.angles.size):
-            if whole.measure_kind[k] == ANGLE:
-                run.angles[k] = whole_work.measure[k]
-        for k in range(run.counted.size):
-            if run.counted[k] >= 0:
-                w.reference[k] = run.angles[run.counted[k]]
+    for k in range(run.counted.size):
+        if run.counted[k] >= 0:
+            w.reference[k] = w.work.measure[k]
+            run.angles[run.counted[k]] = w.work.measure[k]
     fastest = 0.0
     for i in range(run.speed_unit.size):
         fastest = max(fastest, run.speed_unit[i] * abs(w.own.v[i]))
-    return 1.0 / fastest if fastest > 0.0 else np.inf
+    run.clock[REACH] = 1.0 / fastest if fastest > 0.0 else np.inf
 
 
-@njit(**_inner)
-def stages(m, chart, w, method, run, t, h, last):
-    """All stages of a step from (t, y), the new y, and with ``last`` the rates there; FINE or what was lost."""
+@njit(**_inlined)
+def between(method, run, s, h):
+    """y at stage s of a step of length h; at the beginning for s = 0, at the end for the stage after the last."""
     count = method.b.size
-    for s in range(1, count + 1):
-        for i in range(run.y.size):
-            total = 0.0
-            for j in range(s):
-                total += (method.a[s, j] if s < count else method.b[j]) * run.k[j, i]
-            run.y_new[i] = run.y[i] + h * total
-        if s == count and not last:
-            return FINE
-        run.counts[EVALUATIONS] += 1
-        status = rates(m, chart, w, t + h if s == count else t + method.c[s] * h, run.y_new, run.k[s])
-        if status != FINE:
-            return status
-    return FINE
+    for i in range(run.y.size):
+        total = 0.0
+        for j in range(s):
+            total += (method.a[s, j] if s < count else method.b[j]) * run.k[j, i]
+        run.y_new[i] = run.y[i] + h * total
 
 
-@njit(**_inner)
+@njit(**_inlined)
 def error_norm(method, run, h, rtol, floor):
-    """Size of the step's error; at most one is accepted."""
+    """Size of the step's error; less than one is accepted."""
     n, count = run.y.size, method.b.size
     first, second = 0.0, 0.0
     for i in range(n):
@@ -148,94 +137,89 @@ def error_norm(method, run, h, rtol, floor):
     return h * first / np.sqrt((first + 0.01 * second) * n)
 
 
-@njit(**_inner)
-def controlled(m, chart, w, method, run, rtol, floor, last):
-    """One step, as long as its error allows; False if it would have to be tiny."""
-    clock, counts = run.clock, run.counts
-    t, rejected = clock[NOW], False
-    smallest = 10.0 * (np.nextafter(t, np.inf) - t)
-    length = max(min(clock[LENGTH], clock[LONGEST], clock[REACH]), smallest)
-    while length >= smallest:
-        end = min(t + length, last)
-        h = end - t
-        status = stages(m, chart, w, method, run, t, h, True)
-        if status != FINE:
-            counts[LOST] = status
-            length, rejected = h * SHRINK, True
-            continue
-        error = error_norm(method, run, h, rtol, floor)
-        if error < 1.0:
-            factor = GROW if error == 0.0 else min(GROW, SAFETY * error ** (-1.0 / (method.order + 1)))
-            clock[LENGTH] = h * (min(1.0, factor) if rejected else factor)
-            clock[NOW] = end
-            return True
-        length, rejected = h * max(SHRINK, SAFETY * error ** (-1.0 / (method.order + 1))), True
-    return False
-
-
-@njit(**_inner)
-def fixed(m, chart, w, method, run, last):
-    """One step of the given length; False if it leads nowhere."""
-    clock = run.clock
-    t, end = clock[NOW], clock[START] + (run.counts[STEPS] + 1) * clock[LENGTH]
-    if end > last - 1e-6 * clock[LENGTH]:
-        end = last
-    status = stages(m, chart, w, method, run, t, end - t, False)
-    if status != FINE:
-        run.counts[LOST] = status
-        return False
-    clock[NOW] = end
-    return True
-
-
-@njit(**_inner)
-def begun(m, chart, w, whole, whole_work, method, run):
-    """The rates at the present state into k[0]; FINE or what was lost."""
-    counts, count = run.counts, method.b.size
-    if counts[FRESH] == 1:
-        return FINE
-    status = FINE
-    if method.errors.shape[0]:
-        for i in range(run.y.size):
-            run.k[0, i] = run.k[count, i]
-    else:
-        counts[EVALUATIONS] += 1
-        status = rates(m, chart, w, run.clock[NOW], run.y, run.k[0])
-        run.clock[REACH] = settled(m, w, whole, whole_work, run)
-    counts[FRESH] = 1
-    return status
-
-
 @njit(**_options)
-def advance(m, chart, w, whole, whole_work, method, run, rtol, floor, until, last, most):
-    """Steps until a time is reached, at most ``most``, none beyond ``last``; False where one cannot be taken.
+def advance(m, chart, w, method, run, rtol, floor, until, last, most, what):
+    """Steps until a time is reached, at most ``most``, none beyond ``last``; FINE, or why one cannot be taken.
 
-    A method without error weights takes steps of fixed length.
+    A method without error weights takes steps of fixed length. With ``what`` a part of an evaluation (see
+    ``closed_tree.ALL``), only that is done, at the time ``until`` and y, with y' into k[0]. All this is one function,
+    and the stages of a step one loop, so that the rates are compiled once and into one place: the stage after the last
+    is the state at the end, from which the next step begins.
     """
-    clock, counts, plain = run.clock, run.counts, w.rows.shape[0] == 0
-    for _ in range(most):
-        if clock[NOW] >= until:
-            break
-        status = begun(m, chart, w, whole, whole_work, method, run)
+    clock, counts, count = run.clock, run.counts, method.b.size
+    fixed = method.errors.shape[0] == 0
+    goal = counts[STEPS] + most
+    stage, t, end, length, smallest, rejected, why = 0, clock[NOW], clock[NOW], 0.0, 0.0, False, INEXACT
+    while True:
+        # at the state from which a step begins; with fixed steps its rates are still to be found
+        if stage == 0 and what == STEP:
+            if counts[FRESH] == 1 or not fixed:
+                if counts[STEPS] >= goal or clock[NOW] >= until:
+                    return FINE
+                if counts[FRESH] == 0:
+                    for i in range(run.y.size):
+                        run.k[0, i] = run.k[count, i]
+                counts[FRESH] = 1
+                if w.rows.shape[0] == 0:
+                    rebased(m, chart, run)
+                t = clock[NOW]
+                smallest = 10.0 * (np.nextafter(t, np.inf) - t)
+                length = max(min(clock[LENGTH], clock[LONGEST], clock[REACH]), smallest)
+                rejected, stage = False, 1
+                end = min(t + length, last)
+                if fixed:
+                    end = clock[START] + (counts[STEPS] + 1) * clock[LENGTH]
+                    if end > last - 1e-6 * clock[LENGTH]:
+                        end = last
+        h = end - t
+        between(method, run, stage, h)
+        status = FINE
+        if stage < count or not fixed:
+            counts[EVALUATIONS] += 1
+            now = end if stage == count or stage == 0 else t + method.c[stage] * h
+            if what != STEP:
+                now = until
+            status = rates(m, chart, w, now, run.y_new, run.k[stage], what)
+        if what != STEP:
+            return status
         if status != FINE:
-            counts[LOST] = status
-            return False
-        if plain:
-            rebased(m, chart, run)
-        before = clock[NOW]
-        if method.errors.shape[0]:
-            good = controlled(m, chart, w, method, run, rtol, floor, last)
+            why, length, rejected, stage = status, h * SHRINK, True, 1
+            if fixed or length < smallest:
+                return why
+            end = t + length
+        elif stage == 0:
+            counts[FRESH] = 1
+            settled(m, w, run)
+        elif stage < count:
+            stage += 1
         else:
-            good = fixed(m, chart, w, method, run, last)
-        if not good:
-            return False
-        clock[BEFORE], counts[FRESH] = before, 0
-        counts[STEPS] += 1
-        for i in range(run.y.size):
-            run.y_old[i], run.y[i] = run.y[i], run.y_new[i]
-        if method.errors.shape[0]:
-            clock[REACH] = settled(m, w, whole, whole_work, run)
-    return True
+            error = 0.0 if fixed else error_norm(method, run, h, rtol, floor)
+            factor = GROW if error == 0.0 else min(GROW, SAFETY * error ** (-1.0 / (method.order + 1)))
+            if error < 1.0:
+                if not fixed:
+                    clock[LENGTH] = h * (min(1.0, factor) if rejected else factor)
+                clock[BEFORE], clock[NOW], counts[FRESH], stage = t, end, 0, 0
+                counts[STEPS] += 1
+                for i in range(run.y.size):
+                    run.y_old[i], run.y[i] = run.y[i], run.y_new[i]
+                if not fixed:
+                    settled(m, w, run)
+            else:
+                length, rejected, stage = h * max(SHRINK, factor), True, 1
+                if not length >= smallest:
+                    return why
+                end = t + length
+
+
+def evaluate(m: Any, chart: Any, w: Any, t: float, y: Array, what: int) -> tuple[int, Array]:
+    """A part of one evaluation at (t, y), see ``closed_tree.ALL``: FINE or why not, and y'."""
+    n = len(y)
+    run = Run(
+        np.full(6, t), np.array([0, 0, 0]), y, y, np.zeros(n), np.zeros((1, n)), np.zeros(0), np.zeros(0),
+        np.zeros(0, np.int64), np.zeros(0),
+    )  # fmt: skip
+    status = advance(m, chart, w, _NOTHING, run, 0.0, np.zeros(n + 1), t, t, 0, what)
+    return int(status), run.k[0]
 
 
 class Stepper:
@@ -249,11 +233,12 @@ class Stepper:
         n, s = len(y), len(self.method.b)
         self.floor = np.append(floor, motion.speeds)
         self.run = Run(
-            np.array([t, first or 0.0, t, np.inf, t, np.inf]), np.array([0, 0, 0, 1]), y.copy(), y.copy(), y.copy(),
-            np.zeros((s + 1, n)), motion.q, motion.turning_angles, motion.counted, motion.speed_unit,
+            np.array([t, first or 0.0, t, np.inf, t, np.inf]), np.array([0, 0, 1]), y.copy(), y.copy(), y.copy(),
+            np.zeros((s + 1, n)), motion.q, motion.angles, motion.counted, motion.speed_unit,
         )  # fmt: skip
         self.run.k[0] = motion.rates(t, y)
-        self.run.clock[REACH] = settled(motion.model, motion.scratch, motion.whole, motion.whole_work, self.run)
+        fastest = np.abs(motion.scratch.own.v * motion.speed_unit).max(initial=0.0)
+        self.run.clock[REACH] = 1.0 / fastest if fastest > 0.0 else np.inf
         if first is None:
             self.run.clock[LENGTH] = self._first_step()
 
@@ -277,16 +262,13 @@ class Stepper:
         run, motion = self.run, self.motion
         run.clock[LONGEST] = self.max_step
         counts = run.counts.copy()
-        run.counts[LOST] = 0
-        good = advance(
-            motion.model, motion.chart, motion.scratch, motion.whole, motion.whole_work, self.method, run, self.rtol,
-            self.floor, min(until, self.last), self.last, most,
+        status = advance(
+            motion.model, motion.chart, motion.scratch, self.method, run, self.rtol, self.floor, min(until, self.last),
+            self.last, most, STEP,
         )  # fmt: skip
         motion.evaluations += int(run.counts[EVALUATIONS] - counts[EVALUATIONS])
-        if run.counts[LOST]:
-            motion.lost = WORDS[run.counts[LOST]]
-        if not good:
-            self.status = "failed"
+        if status != FINE:
+            self.status, motion.lost = "failed", WORDS[status]
         elif self.t >= self.last:
             self.status = "finished"
         return int(run.counts[STEPS] - counts[STEPS])

@@ -10,19 +10,9 @@ from numpy.typing import NDArray
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.integrators.chart import LostError, Spaces, spaces
-from flexmbs.integrators.closed_tree import (
-    FINE,
-    WORDS,
-    Chart,
-    Model,
-    Scratch,
-    derived,
-    located,
-    placed,
-    scaled_rows,
-)
+from flexmbs.integrators.closed_tree import DERIVE, FINE, LOCATE, ROWS, WORDS, Chart, Model, Scratch
 from flexmbs.integrators.motion import FAR, Motion
-from flexmbs.joints.measures import ANGLE
+from flexmbs.integrators.runge_kutta import evaluate
 from flexmbs.system.evaluate import work_arrays
 from flexmbs.system.tree import Tree, tree_of
 from flexmbs.system.tree_kinematics import body_coordinates, tree_speeds, tree_state, tree_work
@@ -51,16 +41,15 @@ class TreeMotion(Motion):
             tree.arrays, layout, tree.table.kinds.copy(), tree.table.starts.copy(), tree.table.params.copy(),
             np.array([-np.inf, np.inf]), unit,
         )  # fmt: skip
-        self.whole, self.counted = system.layout, tree.angles
+        self.counted = tree.angles
         self.scratch = _scratch(tree, len(tree.rows), tree.n_u, tree.n_u)
         work = self.scratch.work
         work.rotation[:] = np.eye(3)  # the ground's, which no joint moves
-        self.whole_work = work_arrays(self.whole)._replace(
-            position=work.position, rotation=work.rotation, velocity=work.velocity, spin=work.spin
-        )
         unit_v = 1.0 / (2 * FAR * self.scales.velocity)
         self.speed_unit = np.where(self.scales.velocity == 1.0, unit_v, 0.0) if self.plain else unit_v
         self.q = np.zeros(layout.n_q)
+        self.screws = _screws(system, tree)
+        self.advances = np.zeros(len(self.screws[0]))
         self.speeds = 0
         self.clearest = 0.0
         self.chart = _chart(tree, np.zeros(tree.n_x), np.ones(len(tree.rows)), None, None)
@@ -75,6 +64,7 @@ class TreeMotion(Motion):
         tree_state(self.tree.arrays, self.tree.layout, x, np.zeros(self.tree.n_u), own, work)
         u = np.zeros(self.tree.n_u)
         tree_speeds(self.tree.arrays, self.tree.layout, np.ascontiguousarray(v), own, work, u, False)
+        self.advances = self.angles[self.screws[0]] - x[self.screws[1]]
         chart = self._based(t, x)
         if self.bases and chart.null_v.shape != self.chart.null_v.shape:
             raise LostError(WORDS[5])
@@ -97,9 +87,7 @@ class TreeMotion(Motion):
         if rows:
             self._refresh(t)
             w = self.scratch
-            w.increment[:] = 0.0
-            placed(self.model, chart, w)
-            scaled_rows(self.model, chart, w)
+            evaluate(self.model, chart, w, t, np.zeros(0), ROWS)
             norms = np.linalg.norm(w.rows, axis=1)
             scale = 1.0 / np.where(norms > 0, norms, 1.0)
             jacobian = w.rows * scale[:, None]
@@ -126,7 +114,7 @@ class TreeMotion(Motion):
 
     def rates(self, t: float, y: Array) -> Array:
         """y', undefined where the parametrisation is lost."""
-        undefined, out = np.full(len(y), np.nan), np.empty(len(y))
+        undefined = np.full(len(y), np.nan)
         if not np.isfinite(y).all():
             return undefined
         self.evaluations += 1
@@ -135,9 +123,9 @@ class TreeMotion(Motion):
             if len(self.tree.user_forces):
                 forces = self.tree.user_forces.each(t, self.scratch.work)
                 self.scratch.work.forces.user[USER_FORCE] = forces.sum(axis=0)
-            status = derived(self.model, self.chart, self.scratch, out)
+            status, rates = evaluate(self.model, self.chart, self.scratch, t, y, DERIVE)
             if status == FINE:
-                return out
+                return rates
             self.lost = WORDS[status]
         except LostError as error:
             self.lost = str(error)
@@ -148,13 +136,14 @@ class TreeMotion(Motion):
     def state(self, t: float, y: Array) -> tuple[Array, Array, Array]:
         """Coordinates, velocities and increments of the tree's coordinates."""
         self._locate(t, y)
+        self.angles[self.screws[0]] = self.scratch.x[self.screws[1]] + self.advances
         q = self.q.copy()
         body_coordinates(self.tree.layout, self.scratch.work, q)
         return q, self.scratch.own.v.copy(), self.scratch.increment
 
     def _locate(self, t: float, y: Array) -> None:
         self._refresh(t)
-        status = located(self.model, self.chart, self.scratch, t, np.ascontiguousarray(y))
+        status, _ = evaluate(self.model, self.chart, self.scratch, t, np.ascontiguousarray(y), LOCATE)
         if status != FINE:
             raise LostError(WORDS[status])
 
@@ -165,11 +154,6 @@ class TreeMotion(Motion):
         self.model.limits[:] = self.limits
         if self.tree.table.callbacks:
             self.tree.table.refresh(self.model.params, self.clipped(t))
-
-    @property
-    def turning_angles(self) -> Array:
-        """Angles that count turns, changed in place by compiled steps; none where the system has none."""
-        return self.angles if (self.whole.measure_kind == ANGLE).any() else np.zeros(0)
 
     def accepted(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """The same; quaternions go on from these."""
@@ -237,3 +221,14 @@ def _scratch(tree: Tree, rows: int, free: int, speeds: int) -> Scratch:
         np.zeros(bound), np.zeros((n, n)) if rows else np.zeros((0, 0)), np.zeros((n, speeds + 1)),
         np.zeros((n, speeds + 1)), np.zeros((speeds, speeds)), np.zeros((speeds, 1)),
     )  # fmt: skip
+
+
+def _screws(system: Any, tree: Tree) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Angles of the system that the tree knows as coordinates: those of screws; and these coordinates."""
+    pairs, at = [], 0
+    for hanging in tree.hangings:
+        for freedom in hanging.freedoms:
+            if freedom.turn and freedom.slide:
+                pairs.append((system.measure_number(hanging.joint.angle), at))
+            at += 4 if freedom.ball else 1
+    return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)

@@ -155,6 +155,7 @@ def tree_of(system: Any, q: Array) -> Tree:
     compiled = [f for f in system.forces if isinstance(f, Force)]
     users = system.user_forces.forces
     layout, book = lay_out(system.bodies, groups, system.layout.gravity, [*compiled, *users])
+    layout.row_holonomic.setflags(write=False)  # as in the system's layout: another type would be compiled anew
     starts = system.layout.group_row
     rows = [np.arange(starts[k], starts[k + 1]) for k, group in enumerate(groups) if group]
     profiles = (
