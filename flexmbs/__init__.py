@@ -44,7 +44,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, gear
 from flexmbs.joints.spatial import (
@@ -70,6 +70,7 @@ from flexmbs.profiles import ConstantSpeed, Harmonic, Polynomial, Profile, Ramp,
 from flexmbs.projection import Projection, averaging_rows
 from flexmbs.results import Result
 from flexmbs.sections import Section
+from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -93,6 +94,7 @@ __all__ = [
     "Elements",
     "Equations",
     "Equilibrium",
+    "ExplicitRK",
     "Fixed",
     "FlexmbsError",
     "Force",
@@ -112,6 +114,7 @@ __all__ = [
     "MassProperties",
     "Material",
     "MaterialError",
+    "MatrixForm",
     "Mesh",
     "MeshError",
     "MeshWarning",
@@ -169,6 +172,7 @@ __all__ = [
     "kinematics",
     "linearise",
     "mass_properties",
+    "matrix_form",
     "modes",
     "null_space",
     "planar",

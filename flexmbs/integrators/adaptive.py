@@ -15,7 +15,7 @@ from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.generalized_alpha import History
 from flexmbs.integrators.motion import Motion
-from flexmbs.integrators.runge_kutta import TABLEAUS, Stepper
+from flexmbs.integrators.steppers import TABLEAUS, PythonSteps, Stepper
 from flexmbs.integrators.tree_motion import TreeMotion
 from flexmbs.joints.measures import ANGLE
 from flexmbs.system.state import State
@@ -64,22 +64,54 @@ class AdaptiveIntegrator(ABC):
         The steps are the integrator's own. With ``step``, what is kept are the states at every ``every``-th multiple of
         it, interpolated; without, those after every step. A run that cannot go on keeps what was computed.
         """
-        run = _Run(self, system, start, t_end, None if step is None else step * every)
-        try:
-            outcome = run.all(progress)
-        except LostError as error:
-            outcome = run.stopped(str(error))
-        except (FlexmbsError, SolverError) as error:
-            outcome = run.stopped(f"the equations of motion could not be solved ({error})")
-        history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
-        motion = run.motion
-        return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+        return _ran(_Run(self, system, start, t_end, None if step is None else step * every), progress)
+
+
+def _ran(run: _Run, progress: Callable[[float], None] | None) -> tuple[History, str, dict[str, int]]:
+    """History, outcome and counters of a run."""
+    try:
+        outcome = run.all(progress)
+    except LostError as error:
+        outcome = run.stopped(str(error))
+    except (FlexmbsError, SolverError) as error:
+        outcome = run.stopped(f"the equations of motion could not be solved ({error})")
+    history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
+    motion = run.motion
+    return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+
+
+def equal_steps(
+    method: AdaptiveIntegrator,
+    name: str,
+    system: Any,
+    start: State,
+    t_end: float,
+    step: float,
+    every: int,
+    progress: Callable[[float], None] | None,
+) -> tuple[History, str, dict[str, int]]:
+    """The same run in steps of fixed length by the explicit method ``name``, keeping every ``every``-th."""
+    total = max(1, round((t_end - start.t) / step))
+    h = (t_end - start.t) / total
+    run = _Run(method, system, start, t_end, every * h, h, name)
+    run.wanted = np.append(start.t + np.arange(0, total, every) * h, t_end)
+    return _ran(run, progress)
 
 
 class _Run:
-    """One run: the state at the last accepted step, and what was kept."""
+    """One run: the state at the last accepted step, and what was kept. With ``length``, all steps are equal."""
 
-    def __init__(self, method: AdaptiveIntegrator, system: Any, start: State, t_end: float, spacing: float | None):
+    def __init__(
+        self,
+        method: AdaptiveIntegrator,
+        system: Any,
+        start: State,
+        t_end: float,
+        spacing: float | None,
+        length: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.length, self.name = length, name or method.method
         self.method, self.system, self.t_end = method, system, float(t_end)
         self.motion = method.motion(system, start)
         self.motion.angles = start.angles.copy()
@@ -164,8 +196,13 @@ class _Run:
         if not len(y):
             return _Still(self.motion, self.t, last)
         errors = self.motion.errors(method.rtol, method.atol)
-        if isinstance(self.motion, TreeMotion) and self.motion.compiled and method.method in TABLEAUS:
-            return Stepper(self.motion, method.method, self.t, y, last, method.rtol, errors, first)
+        compiled = isinstance(self.motion, TreeMotion) and self.motion.compiled
+        if self.length is not None:
+            if not compiled:
+                return PythonSteps(self.motion, self.name, self.t, y, last, self.length)
+            return Stepper(self.motion, self.name, self.t, y, last, 0.0, errors, self.length, fixed=True)
+        if compiled and self.name in TABLEAUS:
+            return Stepper(self.motion, self.name, self.t, y, last, method.rtol, errors, first)
         kind = STEPPERS[method.method]
         return kind(self.motion.rates, self.t, y, last, rtol=method.rtol, atol=errors, first_step=first)
 

@@ -7,11 +7,10 @@ the rows' positions (Newton), ζ their velocities. Without closing rows x = ξ a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from flexmbs.forces.wrenches import wrenches
 from flexmbs.integrators.chart import CLOSED, HALVINGS, ITERATIONS, NEARLY_CLOSED, STRIDE, TURN
@@ -19,13 +18,9 @@ from flexmbs.integrators.chart import CONTRADICTION as CONTRADICTING
 from flexmbs.integrators.small_linear import factorise, solve
 from flexmbs.profiles.table import evaluate
 from flexmbs.rotations import tangent
-from flexmbs.system.evaluate import Work, constraint_rates, constraints, frames, measured
-from flexmbs.system.layout import Layout
+from flexmbs.system.evaluate import constraint_rates, constraints, frames, measured
 from flexmbs.system.tree_dynamics import tree_accelerations, tree_forces, tree_mass, tree_rows
-from flexmbs.system.tree_kinematics import BALL, TreeArrays, TreeWork, tree_retract, tree_state
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from flexmbs.system.tree_kinematics import BALL, tree_retract, tree_state
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _inlined: dict[str, Any] = {**_options, "inline": "always"}  # what is called from one place only
@@ -43,65 +38,6 @@ WORDS = (
 )
 ALL, LOCATE, DERIVE, ROWS = range(4)
 """Parts of an evaluation: all, the stages at (t, y), what follows from them, the rows at the base point."""
-
-
-class Model(NamedTuple):
-    """What is evaluated."""
-
-    tree: TreeArrays
-    layout: Layout  # with the closing rows only
-    kinds: Index  # functions of time
-    starts: Index
-    params: Array
-    limits: Array  # (2,) times between which these functions are to be read
-    unit: Array  # (columns,) of increments and speeds
-
-
-class Chart(NamedTuple):
-    """Where it is evaluated: the base point, and what is free and bound there."""
-
-    base: Array  # coordinates
-    row_scale: Array
-    every: Index  # numbers of all rows, and of those that hold positions
-    held: Index
-    null: Array  # N, V and the combinations U of rows so that U J V is regular, for positions
-    bound: Array
-    combine: Array
-    null_v: Array  # the same for velocities
-    bound_v: Array
-    combine_v: Array
-    near_xi: Array  # the last place: ξ, z, and z's derivatives by ξ and by time
-    near_z: Array
-    near_zx: Array
-    near_zt: Array
-    near_t: Array  # (1,)
-
-
-class Scratch(NamedTuple):
-    """Results of the stages, and what lies between them."""
-
-    own: TreeWork
-    work: Work
-    reference: Array  # values near which angles are counted
-    prescribed: Array
-    x: Array  # coordinates
-    increment: Array  # from the base point, in units
-    u: Array
-    rate: Array
-    map: Array  # (3, 3)
-    rows: Array  # J in units
-    moved: Array  # J by increments
-    gamma: Array
-    part: Array  # (bound, rows or columns)
-    matrix: Array  # (bound, bound)
-    right: Array  # (bound, free + 1)
-    pivots: Index
-    z: Array
-    mass: Array
-    motion: Array  # A (columns, free)
-    product: Array  # M A
-    small: Array  # Aᵀ M A
-    result: Array  # (free, 1)
 
 
 @njit(**_inner)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.integrators.chart import LostError, Spaces, spaces
-from flexmbs.integrators.closed_tree import DERIVE, FINE, LOCATE, ROWS, WORDS, Chart, Model, Scratch
+from flexmbs.integrators.closed_tree import DERIVE, FINE, LOCATE, ROWS, WORDS
+from flexmbs.integrators.closed_tree_arrays import Chart, Model, Scratch
 from flexmbs.integrators.motion import FAR, Motion
-from flexmbs.integrators.runge_kutta import evaluate
+from flexmbs.integrators.steppers import evaluate
 from flexmbs.system.evaluate import work_arrays
 from flexmbs.system.tree import Tree, tree_of
 from flexmbs.system.tree_kinematics import body_coordinates, tree_speeds, tree_state, tree_work

@@ -122,8 +122,8 @@ class JointMotion:
             else:
                 angle = angles.pop(0)
                 if f.slide:  # a screw: the turn that fits its advance
-                    angle += 2 * np.pi * np.round((f.axis @ position / f.slide - angle) / (2 * np.pi))
-                out.append(float(angle))
+                    angle += 2 * np.pi * float(np.round((f.axis @ position / f.slide - angle) / (2 * np.pi)))
+                out.append(angle)
         return np.array(out)
 
 

@@ -14,12 +14,13 @@ from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.joints.freedom import ALIKE
 from flexmbs.joints.measures import ANGLE
+from flexmbs.nullspace import null_space
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.evaluate import Work, body_poses, evaluate_all, work_arrays
 from flexmbs.system.hanging import Hanging, hang, lay_out_tree
 from flexmbs.system.layout import FrameBook, Layout, lay_out
-from flexmbs.system.tree_dynamics import tree_accelerations, tree_forces, tree_mass, tree_transformation
+from flexmbs.system.tree_dynamics import tree_accelerations, tree_forces, tree_mass, tree_rows, tree_transformation
 from flexmbs.system.tree_kinematics import (
     BALL,
     TreeArrays,
@@ -100,11 +101,24 @@ class Tree:
         tree_transformation(self.arrays, self.layout, own, work, out)
         return sp.csr_array(out)
 
+    def projector(self, x: ArrayLike, t: float = 0.0) -> sp.csr_array:
+        """A = A_tree · A_loop (n_v, free motions): the velocities that all rows allow, from topology.
+
+        A_loop spans what the closing rows, seen from the tree, leave free: few rows, of which the rank is told easily.
+        """
+        through = self.transformation(x)
+        if not len(self.rows):
+            return through
+        own, work = self.evaluated(t, x, np.zeros(self.n_u))
+        rows = np.zeros((len(self.rows), self.n_u))
+        tree_rows(self.arrays, self.layout, own, work, rows, np.zeros(len(rows)))
+        return sp.csr_array(through @ null_space(rows, "qr").A)
+
     # ---- dynamics ---------------------------------------------------------------------------------------------
 
     def accelerations(self, t: float, x: ArrayLike, u: ArrayLike, tau: ArrayLike | None = None) -> Array:
         """u' of the tree (closing rows apart) under its forces and ``tau`` on the coordinates, in O(N)."""
-        own, work = self._evaluated(t, x, u)
+        own, work = self.evaluated(t, x, u)
         own.tau[:] = 0.0 if tau is None else _sized(tau, self.n_u, "tau")
         rate = np.zeros(self.n_u)
         tree_accelerations(self.arrays, self.layout, own, work, rate)
@@ -112,7 +126,7 @@ class Tree:
 
     def forces(self, t: float, x: ArrayLike, u: ArrayLike, rate: ArrayLike) -> Array:
         """tau on the coordinates that the accelerations u' = ``rate`` take: recursive Newton–Euler, in O(N)."""
-        own, work = self._evaluated(t, x, u)
+        own, work = self.evaluated(t, x, u)
         tau = np.zeros(self.n_u)
         tree_forces(self.arrays, self.layout, own, work, _sized(rate, self.n_u, "rate"), tau)
         return tau
@@ -131,8 +145,8 @@ class Tree:
         tree_state(self.arrays, self.layout, _sized(x, self.n_x, "x"), _sized(u, self.n_u, "u"), own, work)
         return own, work
 
-    def _evaluated(self, t: float, x: ArrayLike, u: ArrayLike) -> tuple[TreeWork, Work]:
-        """All stages at one instant."""
+    def evaluated(self, t: float, x: ArrayLike, u: ArrayLike) -> tuple[TreeWork, Work]:
+        """All stages at one instant: what follows from x and u, poses, forces, closing rows."""
         own, work = self._placed(x, u)
         q, params = np.zeros(self.layout.n_q), self.table.params.copy()
         body_coordinates(self.layout, work, q)
