@@ -183,7 +183,7 @@ class _Run:
         longest, motion = self.method.max_step or np.inf, self.motion
         if isinstance(stepper, Stepper):
             stepper.max_step = longest
-            if attended or self.wanted is None or not motion.plain:
+            if attended or self.wanted is None or not stepper.motion.plain:
                 return stepper.step()
             until = self.wanted[self.given] if self.given < len(self.wanted) else np.inf
             return stepper.step(float(until), PATIENCE)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from flexmbs.forces.assemble import add_wrenches
 from flexmbs.forces.wrenches import wrenches
 from flexmbs.integrators.chart import CLOSED, HALVINGS, ITERATIONS, NEARLY_CLOSED, STRIDE, TURN
 from flexmbs.integrators.chart import CONTRADICTION as CONTRADICTING
@@ -75,7 +76,7 @@ def moved_on(m, chart, w):
 @njit(**_inner)
 def placed(m, w):
     """Poses, velocities, φ and J of the closing rows."""
-    tree_state(m.tree, m.layout, w.x, w.u, w.own, w.work)
+    tree_state(m.tree, w.x, w.u, w.own)
     frames(m.layout, w.work)
     measured(m.layout, w.reference, w.work)
     constraints(m.layout, w.prescribed, w.own.v, w.work)
@@ -262,7 +263,10 @@ def located(m, chart, w, t, y):
         if status != FINE:
             return status
         moved_on(m, chart, w)
-        placed(m, w)
+        if m.layout.frame_body.size == 0:  # nothing but weight acts
+            tree_state(m.tree, w.x, w.u, w.own)
+        else:
+            placed(m, w)
     else:
         for i in range(y.size):
             if not np.isfinite(y[i]):
@@ -285,8 +289,11 @@ def located(m, chart, w, t, y):
 def derived(m, chart, w, out):
     """y' of the evaluated state."""
     tree, free = m.tree, chart.null.shape[1]
+    if w.own.applied.size:
+        w.own.applied[:] = 0.0
+        add_wrenches(m.layout, w.work, m.layout.body_v, 1.0, w.own.applied)
     if w.rows.shape[0] == 0:
-        tree_accelerations(tree, m.layout, w.own, w.work, w.rate)
+        tree_accelerations(tree, w.own, w.rate)
         for c in range(free):
             out[free + c] = w.rate[c] / m.unit[c]
         increment_rates(m, w, out)
@@ -331,7 +338,7 @@ def increment_rates(m, w, out):
 @njit(**_inlined)
 def bound_rates(m, chart, w, out):
     """η' = (AᵀMA)⁻¹ Aᵀ (f - M g), A = N - V (U J V)⁻¹ U J N and g = V (U J V)⁻¹ U γ: Maggi's equations of the loops."""
-    tree, layout = m.tree, m.layout
+    tree = m.tree
     n, free, bound, first = w.u.size, chart.null_v.shape[1], chart.bound_v.shape[1], chart.null.shape[1]
     scaled_rows(m, chart, w)
     combined(chart.combine_v, w.rows, chart.every, chart.bound_v, w.part, w.matrix, 1.0)
@@ -355,8 +362,8 @@ def bound_rates(m, chart, w, out):
             total += chart.bound_v[c, k] * w.right[k, free]
         w.motion[c, free] = total
         w.rate[c] = 0.0
-    tree_forces(tree, layout, w.own, w.work, w.rate, w.own.tau)
-    tree_mass(tree, layout, w.own, w.work, w.mass)
+    tree_forces(tree, w.own, w.rate, w.own.tau)
+    tree_mass(tree, w.own, w.mass)
     for c in range(n):
         for j in range(free + 1):
             total = 0.0

@@ -71,7 +71,7 @@ def rebased(m, chart, run):
 @njit(**_inlined)
 def settled(m, w, run):
     """After a step: coordinates next to those before, angles with their turns, and the longest next step."""
-    body_coordinates(m.layout, w.work, run.q)
+    body_coordinates(m.tree, m.layout.body_q, w.own, run.q)
     for k in range(run.counted.size):
         if run.counted[k] >= 0:
             w.reference[k] = w.work.measure[k]

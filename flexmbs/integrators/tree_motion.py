@@ -44,8 +44,6 @@ class TreeMotion(Motion):
         )  # fmt: skip
         self.counted = tree.angles
         self.scratch = _scratch(tree, len(tree.rows), tree.n_u, tree.n_u)
-        work = self.scratch.work
-        work.rotation[:] = np.eye(3)  # the ground's, which no joint moves
         unit_v = 1.0 / (2 * FAR * self.scales.velocity)
         self.speed_unit = np.where(self.scales.velocity == 1.0, unit_v, 0.0) if self.plain else unit_v
         self.q = np.zeros(layout.n_q)
@@ -61,10 +59,10 @@ class TreeMotion(Motion):
         """Count from q."""
         self.q = np.array(q)
         x = self.tree.coordinates(q)
-        own, work = self.scratch.own, self.scratch.work
-        tree_state(self.tree.arrays, self.tree.layout, x, np.zeros(self.tree.n_u), own, work)
+        own = self.scratch.own
+        tree_state(self.tree.arrays, x, np.zeros(self.tree.n_u), own)
         u = np.zeros(self.tree.n_u)
-        tree_speeds(self.tree.arrays, self.tree.layout, np.ascontiguousarray(v), own, work, u, False)
+        tree_speeds(self.tree.arrays, np.ascontiguousarray(v), own, u, False)
         self.advances = self.angles[self.screws[0]] - x[self.screws[1]]
         chart = self._based(t, x)
         if self.bases and chart.null_v.shape != self.chart.null_v.shape:
@@ -139,7 +137,7 @@ class TreeMotion(Motion):
         self._locate(t, y)
         self.angles[self.screws[0]] = self.scratch.x[self.screws[1]] + self.advances
         q = self.q.copy()
-        body_coordinates(self.tree.layout, self.scratch.work, q)
+        body_coordinates(self.tree.arrays, self.tree.layout.body_q, self.scratch.own, q)
         return q, self.scratch.own.v.copy(), self.scratch.increment
 
     def _locate(self, t: float, y: Array) -> None:
@@ -214,8 +212,9 @@ def _scratch(tree: Tree, rows: int, free: int, speeds: int) -> Scratch:
     bound, wide = min(rows, n), max(free, speeds)
     if not rows:
         wide = speeds = 0
+    work = work_arrays(tree.layout)
     return Scratch(
-        tree_work(tree.arrays, tree.layout.n_v), work_arrays(tree.layout), np.zeros(measures),
+        tree_work(tree.arrays, tree.layout, work), work, np.zeros(measures),
         np.zeros((len(tree.profiles), 3)), np.zeros(tree.n_x), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros((3, 3)), np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows), np.zeros(rows),
         np.zeros((bound, bound)), np.zeros((bound, wide + 1)), np.zeros(max(bound, wide), np.int64),
@@ -232,4 +231,5 @@ def _screws(system: Any, tree: Tree) -> tuple[NDArray[np.int64], NDArray[np.int6
             if freedom.turn and freedom.slide:
                 pairs.append((system.measure_number(hanging.joint.angle), at))
             at += 4 if freedom.ball else 1
-    return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

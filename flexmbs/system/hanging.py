@@ -148,7 +148,9 @@ def _hanging(bodies: Sequence[Body], child: int, parent: int, joint: Any, work: 
     return hanging._replace(motion=motion)
 
 
-def lay_out_tree(hangings: Sequence[Hanging], bodies: Sequence[Body]) -> tuple[TreeArrays, tuple[str, ...]]:
+def lay_out_tree(
+    hangings: Sequence[Hanging], bodies: Sequence[Body], gravity: Array
+) -> tuple[TreeArrays, tuple[str, ...]]:
     """The tree in arrays, and the names of its speeds."""
     place = np.full(len(bodies), -1, dtype=np.int64)
     columns: list[tuple[int, int, float, float, Array]] = []
@@ -176,6 +178,8 @@ def lay_out_tree(hangings: Sequence[Hanging], bodies: Sequence[Body]) -> tuple[T
         backs.append(back)
         starts.append(len(columns))
     kinds, at, turns, slides, before = zip(*columns, strict=True) if columns else ((),) * 5
+    parameters = [bodies[h.body].mass_parameters for h in hangings]
+    starts_v = np.cumsum([0, *(b.n_v for b in bodies)])
     arrays = TreeArrays(
         body=_index([h.body for h in hangings]),
         parent=_index([-1 if h.parent < 0 else place[h.parent] for h in hangings]),
@@ -189,6 +193,12 @@ def lay_out_tree(hangings: Sequence[Hanging], bodies: Sequence[Body]) -> tuple[T
         arm=np.array(arms, dtype=float).reshape(-1, 3),
         back=np.array(backs, dtype=float).reshape(-1, 3),
         place=place,
+        form=_index([bodies[h.body].kind for h in hangings]),
+        first=_index([starts_v[h.body] for h in hangings]),
+        mass=np.array([p[0] for p in parameters], dtype=float),
+        centre=np.array([p[1] for p in parameters], dtype=float).reshape(-1, 3),
+        inertia=np.array([p[2] for p in parameters], dtype=float).reshape(-1, 3, 3),
+        gravity=np.array(gravity, dtype=float),
     )
     return arrays, tuple(names)
 

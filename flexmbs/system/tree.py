@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ModelError
+from flexmbs.forces.assemble import add_wrenches
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
 from flexmbs.joints.freedom import ALIKE
@@ -82,23 +83,23 @@ class Tree:
 
     def speeds(self, x: ArrayLike, v: ArrayLike) -> Array:
         """u of the velocities v, which are such as the joints allow."""
-        own, work = self._placed(x, np.zeros(self.n_u))
+        own, _ = self._placed(x, np.zeros(self.n_u))
         u = np.zeros(self.n_u)
-        tree_speeds(self.arrays, self.layout, _sized(v, self.layout.n_v, "v"), own, work, u, False)
+        tree_speeds(self.arrays, _sized(v, self.layout.n_v, "v"), own, u, False)
         return u
 
     def state(self, x: ArrayLike, u: ArrayLike, near: ArrayLike | None = None) -> tuple[Array, Array]:
         """q and v of all bodies; quaternions and angles next to those of ``near``, another q."""
-        own, work = self._placed(x, u)
+        own, _ = self._placed(x, u)
         q = np.zeros(self.layout.n_q) if near is None else _sized(near, self.layout.n_q, "near").copy()
-        body_coordinates(self.layout, work, q)
+        body_coordinates(self.arrays, self.layout.body_q, own, q)
         return q, own.v
 
     def transformation(self, x: ArrayLike) -> sp.csr_array:
         """A_tree (n_v, n_u): v = A_tree u."""
-        own, work = self._placed(x, np.zeros(self.n_u))
+        own, _ = self._placed(x, np.zeros(self.n_u))
         out = np.zeros((self.layout.n_v, self.n_u))
-        tree_transformation(self.arrays, self.layout, own, work, out)
+        tree_transformation(self.arrays, own, out)
         return sp.csr_array(out)
 
     def projector(self, x: ArrayLike, t: float = 0.0) -> sp.csr_array:
@@ -118,43 +119,46 @@ class Tree:
 
     def accelerations(self, t: float, x: ArrayLike, u: ArrayLike, tau: ArrayLike | None = None) -> Array:
         """u' of the tree (closing rows apart) under its forces and ``tau`` on the coordinates, in O(N)."""
-        own, work = self.evaluated(t, x, u)
+        own, _ = self.evaluated(t, x, u)
         own.tau[:] = 0.0 if tau is None else _sized(tau, self.n_u, "tau")
         rate = np.zeros(self.n_u)
-        tree_accelerations(self.arrays, self.layout, own, work, rate)
+        tree_accelerations(self.arrays, own, rate)
         return rate
 
     def forces(self, t: float, x: ArrayLike, u: ArrayLike, rate: ArrayLike) -> Array:
         """tau on the coordinates that the accelerations u' = ``rate`` take: recursive Newton–Euler, in O(N)."""
-        own, work = self.evaluated(t, x, u)
+        own, _ = self.evaluated(t, x, u)
         tau = np.zeros(self.n_u)
-        tree_forces(self.arrays, self.layout, own, work, _sized(rate, self.n_u, "rate"), tau)
+        tree_forces(self.arrays, own, _sized(rate, self.n_u, "rate"), tau)
         return tau
 
     def mass(self, x: ArrayLike) -> Array:
         """Mass matrix of the speeds."""
-        own, work = self._placed(x, np.zeros(self.n_u))
+        own, _ = self._placed(x, np.zeros(self.n_u))
         out = np.zeros((self.n_u, self.n_u))
-        tree_mass(self.arrays, self.layout, own, work, out)
+        tree_mass(self.arrays, own, out)
         return out
 
     # ---- inside -----------------------------------------------------------------------------------------------
 
     def _placed(self, x: ArrayLike, u: ArrayLike) -> tuple[TreeWork, Work]:
-        own, work = tree_work(self.arrays, self.layout.n_v), work_arrays(self.layout)
-        tree_state(self.arrays, self.layout, _sized(x, self.n_x, "x"), _sized(u, self.n_u, "u"), own, work)
+        work = work_arrays(self.layout)
+        own = tree_work(self.arrays, self.layout, work)
+        tree_state(self.arrays, _sized(x, self.n_x, "x"), _sized(u, self.n_u, "u"), own)
         return own, work
 
     def evaluated(self, t: float, x: ArrayLike, u: ArrayLike) -> tuple[TreeWork, Work]:
         """All stages at one instant: what follows from x and u, poses, forces, closing rows."""
         own, work = self._placed(x, u)
         q, params = np.zeros(self.layout.n_q), self.table.params.copy()
-        body_coordinates(self.layout, work, q)
+        body_coordinates(self.arrays, self.layout.body_q, own, q)
         self.table.refresh(params, t)
         laws = evaluate_laws(self.table.kinds, self.table.starts, params, len(self.profiles), np.array([float(t)]))[0]
         evaluate_all(self.layout, laws, np.zeros(len(self.layout.measure_kind)), q, own.v, work)
         if len(self.user_forces):
             work.forces.user[USER_FORCE] = self.user_forces.each(t, work).sum(axis=0)
+        if len(own.applied):
+            add_wrenches(self.layout, work, self.layout.body_v, 1.0, own.applied)
         return own, work
 
 
@@ -163,7 +167,7 @@ def tree_of(system: Any, q: Array) -> Tree:
     work = work_arrays(system.layout)
     body_poses(system.layout, np.ascontiguousarray(q), np.zeros(system.n_v), work)
     hangings = hang(system.bodies, system.joints, work)
-    arrays, names = lay_out_tree(hangings, system.bodies)
+    arrays, names = lay_out_tree(hangings, system.bodies, system.layout.gravity)
     held = {id(h.joint) for h in hangings}
     groups = [() if id(joint) in held else joint.rows for joint in system.joints]
     compiled = [f for f in system.forces if isinstance(f, Force)]

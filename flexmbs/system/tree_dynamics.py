@@ -11,7 +11,6 @@ from typing import Any
 from numba import njit
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.forces.assemble import add_wrenches
 from flexmbs.joints.measures import cross, turn, vector
 from flexmbs.system.tree_kinematics import plus
 
@@ -32,32 +31,32 @@ def angular(array, k):
 
 
 @njit(**_inner)
-def own_inertia(layout, b, k, own, work):
+def own_inertia(tree, b, k, own):
     """Mass matrix of body b at its origin, global axes, and p of its velocities and weight."""
-    mass, matrix, m = layout.mass[b], own.inertia, work.rotation
-    g = (layout.gravity[0], layout.gravity[1], layout.gravity[2])
+    mass, matrix, m = tree.mass[k], own.inertia, own.rotation
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for i in range(6):
         for j in range(6):
             matrix[k, i, j] = 0.0
     matrix[k, 0, 0] = matrix[k, 1, 1] = matrix[k, 2, 2] = mass
-    if layout.body_kind[b] == POINT:
+    if tree.form[k] == POINT:
         for i in range(3):
             own.force[k, i], own.force[k, 3 + i] = -mass * g[i], 0.0
         return
-    c = turn(m, b, vector(layout.centre, b))
-    w = vector(work.spin, b)
+    c = turn(m, b, vector(tree.centre, k))
+    w = vector(own.spin, b)
     matrix[k, 0, 4] = matrix[k, 4, 0] = mass * c[2]
     matrix[k, 0, 5] = matrix[k, 5, 0] = -mass * c[1]
     matrix[k, 1, 3] = matrix[k, 3, 1] = -mass * c[2]
     matrix[k, 1, 5] = matrix[k, 5, 1] = mass * c[0]
     matrix[k, 2, 3] = matrix[k, 3, 2] = mass * c[1]
     matrix[k, 2, 4] = matrix[k, 4, 2] = -mass * c[0]
-    if layout.body_kind[b] == PLANAR:
-        matrix[k, 5, 5] = layout.inertia[b, 2, 2]
-        momentum = (0.0, 0.0, layout.inertia[b, 2, 2] * w[2])
+    if tree.form[k] == PLANAR:
+        matrix[k, 5, 5] = tree.inertia[k, 2, 2]
+        momentum = (0.0, 0.0, tree.inertia[k, 2, 2] * w[2])
     else:
         for i in range(3):
-            row = turn(layout.inertia, b, (m[b, i, 0], m[b, i, 1], m[b, i, 2]))  # the inertia is symmetric
+            row = turn(tree.inertia, k, (m[b, i, 0], m[b, i, 1], m[b, i, 2]))  # the inertia is symmetric
             for j in range(i + 1):
                 value = row[0] * m[b, j, 0] + row[1] * m[b, j, 1] + row[2] * m[b, j, 2]
                 matrix[k, 3 + i, 3 + j] = value
@@ -73,30 +72,26 @@ def own_inertia(layout, b, k, own, work):
         own.force[k, 3 + i] = gyroscopic[i] - mass * weight[i]
 
 
-@njit(**_options)
-def own_inertias(tree, layout, own, work):
+@njit(**_inner)
+def own_inertias(tree, own):
     """Mass matrices of all bodies, and p with applied forces."""
-    forced = layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0
-    if forced:
-        own.applied[:] = 0.0
-        add_wrenches(layout, work, layout.body_v, 1.0, own.applied)
     for k in range(tree.body.size):
         b = tree.body[k]
-        own_inertia(layout, b, k, own, work)
-        if forced:
-            force, moment = generalised(layout, b, own.applied, layout.body_v[b], work)
+        own_inertia(tree, b, k, own)
+        if own.applied.size:
+            force, moment = generalised(tree.form[k], own.rotation, b, own.applied, tree.first[k])
             for i in range(3):
                 own.force[k, i] -= force[i]
                 own.force[k, 3 + i] -= moment[i]
 
 
 @njit(**_inner)
-def generalised(layout, b, values, at, work):
+def generalised(form, rotation, b, values, at):
     """Force and moment at the origin of body b, global axes, of values that belong to its velocities."""
-    if layout.body_kind[b] == RIGID:
-        moment = turn(work.rotation, b, (values[at + 3], values[at + 4], values[at + 5]))
+    if form == RIGID:
+        moment = turn(rotation, b, (values[at + 3], values[at + 4], values[at + 5]))
         return (values[at], values[at + 1], values[at + 2]), moment
-    if layout.body_kind[b] == PLANAR:
+    if form == PLANAR:
         return (values[at], values[at + 1], 0.0), (0.0, 0.0, values[at + 2])
     return (values[at], values[at + 1], values[at + 2]), (0.0, 0.0, 0.0)
 
@@ -120,9 +115,9 @@ def hand_over(inertia, force, k, p, d):
 
 
 @njit(**_options)
-def tree_accelerations(tree, layout, own, work, rate):
+def tree_accelerations(tree, own, rate):
     """u' of all coordinates (columns,) by the articulated-body recursion, with ``own.tau`` on them."""
-    own_inertias(tree, layout, own, work)
+    own_inertias(tree, own)
     inertia, force, s, u = own.inertia, own.force, own.s, own.u
     for k in range(tree.body.size - 1, -1, -1):
         for c in range(tree.column[k + 1] - 1, tree.column[k] - 1, -1):
@@ -173,9 +168,9 @@ def carry(tree, own, k):
 
 
 @njit(**_options)
-def tree_forces(tree, layout, own, work, rate, tau):
+def tree_forces(tree, own, rate, tau):
     """Forces on coordinates (columns,) that the accelerations u' take: recursive Newton–Euler."""
-    own_inertias(tree, layout, own, work)
+    own_inertias(tree, own)
     for k in range(tree.body.size):
         carry(tree, own, k)
         for c in range(tree.column[k], tree.column[k + 1]):
@@ -201,9 +196,9 @@ def tree_forces(tree, layout, own, work, rate, tau):
 
 
 @njit(**_options)
-def tree_mass(tree, layout, own, work, mass):
+def tree_mass(tree, own, mass):
     """Mass matrix (columns, columns) of the tree, by composite bodies."""
-    own_inertias(tree, layout, own, work)
+    own_inertias(tree, own)
     mass[:] = 0.0
     for k in range(tree.body.size - 1, -1, -1):
         for c in range(tree.column[k], tree.column[k + 1]):
@@ -242,8 +237,8 @@ def tree_rows(tree, layout, own, work, jacobian, gamma):
         gamma[r] = work.gamma[r]
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             b = layout.entry_body[e]
-            force, moment = generalised(layout, b, work.jacobian, layout.entry_at[e], work)
             k = tree.place[b]
+            force, moment = generalised(tree.form[k], own.rotation, b, work.jacobian, layout.entry_at[e])
             for i in range(3):
                 gamma[r] -= force[i] * own.rate[k, i] + moment[i] * own.rate[k, 3 + i]
             while k >= 0:
@@ -255,23 +250,23 @@ def tree_rows(tree, layout, own, work, jacobian, gamma):
 
 
 @njit(**_options)
-def tree_transformation(tree, layout, own, work, out):
+def tree_transformation(tree, own, out):
     """A (n_v, columns): velocities of all bodies from those of the coordinates; x as last evaluated."""
     out[:] = 0.0
     for k in range(tree.body.size):
         b, above = tree.body[k], k
-        first, d = layout.body_v[b], (0.0, 0.0, 0.0)
+        first, d = tree.first[k], (0.0, 0.0, 0.0)
         while above >= 0:
             for c in range(tree.column[above], tree.column[above + 1]):
                 axis = angular(own.s, c)
                 speed = plus(linear(own.s, c), cross(axis, d))
-                if layout.body_kind[b] == PLANAR:
+                if tree.form[k] == PLANAR:
                     out[first, c], out[first + 1, c], out[first + 2, c] = speed[0], speed[1], axis[2]
                     continue
                 for i in range(3):
                     out[first + i, c] = speed[i]
-                    if layout.body_kind[b] == RIGID:
-                        m = work.rotation
+                    if tree.form[k] == RIGID:
+                        m = own.rotation
                         out[first + 3 + i, c] = m[b, 0, i] * axis[0] + m[b, 1, i] * axis[1] + m[b, 2, i] * axis[2]
             d = plus(d, vector(own.offset, above))
             above = tree.parent[above]

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, RIGID
 from flexmbs.joints.measures import cross, dot, turn_back, vector
 from flexmbs.rotations import quaternion_exp, quaternion_product
+from flexmbs.system.evaluate import Work
+from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -44,10 +46,21 @@ class TreeArrays(NamedTuple):
     arm: Array  # (bodies, 3) of the joint in the parent's axes
     back: Array  # (bodies, 3) of the joint in the body's own axes
     place: Index  # place of each body of the layout in this order; -1 for the ground
+    form: Index  # kind of each body, its first velocity in the layout, and its inertia
+    first: Index
+    mass: Array
+    centre: Array
+    inertia: Array  # about the body's origin
+    gravity: Array
 
 
 class TreeWork(NamedTuple):
-    """Results and scratch of the recursions."""
+    """Results and scratch of the recursions; poses and velocities are those of the stages, by numbers of the layout."""
+
+    position: Array
+    rotation: Array
+    velocity: Array
+    spin: Array
 
     s: Array  # (columns, 6) motion subspaces
     offset: Array  # (bodies, 3) d
@@ -59,16 +72,19 @@ class TreeWork(NamedTuple):
     d: Array  # (columns,) S · inertia · S
     missing: Array  # (columns,) what of the coordinate's force is left for its acceleration
     v: Array  # velocities of the layout
-    applied: Array  # (n_v,) forces of the layout
+    applied: Array  # (n_v,) forces of the layout; empty where there are none
     tau: Array  # (columns,) forces on coordinates
 
 
-def tree_work(tree: TreeArrays, n_v: int) -> TreeWork:
-    """Arrays for one evaluation at a time."""
-    b, c = len(tree.body), len(tree.kind)
+def tree_work(tree: TreeArrays, layout: Layout, work: Work) -> TreeWork:
+    """Arrays for one evaluation at a time, which shares poses with the stages."""
+    b, c, n = len(tree.body), len(tree.kind), layout.n_v
+    work.rotation[:] = np.eye(3)  # the ground's, which no joint moves
+    forced = len(layout.forces.table) + len(layout.forces.user) > 0
     return TreeWork(
+        work.position, work.rotation, work.velocity, work.spin,
         np.zeros((c, 6)), np.zeros((b, 3)), np.zeros((b, 6)), np.zeros((b, 6)), np.zeros((b, 6, 6)), np.zeros((b, 6)),
-        np.zeros((c, 6)), np.zeros(c), np.zeros(c), np.zeros(n_v), np.zeros(n_v), np.zeros(c),
+        np.zeros((c, 6)), np.zeros(c), np.zeros(c), np.zeros(n), np.zeros(n if forced else 0), np.zeros(c),
     )  # fmt: skip
 
 
@@ -131,8 +147,8 @@ def apply(r, a):
 
 
 @njit(**_options)
-def tree_state(tree, layout, x, u, own, work):
-    """Poses and velocities of all bodies into ``work`` and their motion subspaces and biases into ``own``."""
+def tree_state(tree, x, u, own):
+    """Poses, velocities, motion subspaces and biases of all bodies."""
     for k in range(tree.body.size):
         b, p = tree.body[k], tree.parent[k]
         r = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -141,12 +157,12 @@ def tree_state(tree, layout, x, u, own, work):
         origin = (0.0, 0.0, 0.0)
         if p >= 0:
             a = tree.body[p]
-            m = work.rotation
+            m = own.rotation
             r = (m[a, 0, 0], m[a, 0, 1], m[a, 0, 2], m[a, 1, 0], m[a, 1, 1], m[a, 1, 2], m[a, 2, 0], m[a, 2, 1],
                  m[a, 2, 2])  # fmt: skip
-            arm, spin, origin = apply(r, place), vector(work.spin, a), vector(work.position, a)
+            arm, spin, origin = apply(r, place), vector(own.spin, a), vector(own.position, a)
             lever = cross(spin, arm)
-            place, speed, pull = plus(origin, arm), plus(vector(work.velocity, a), lever), cross(spin, lever)
+            place, speed, pull = plus(origin, arm), plus(vector(own.velocity, a), lever), cross(spin, lever)
         for c in range(tree.column[k], tree.column[k + 1]):
             kind = tree.kind[c]
             if kind == AXIS:
@@ -183,11 +199,11 @@ def tree_state(tree, layout, x, u, own, work):
         pull = plus(pull, plus(cross(twist, arm), cross(spin, lever)))
         speed, place = plus(speed, lever), plus(place, arm)
         for i in range(3):
-            work.position[b, i], work.velocity[b, i], work.spin[b, i] = place[i], speed[i], spin[i]
+            own.position[b, i], own.velocity[b, i], own.spin[b, i] = place[i], speed[i], spin[i]
             own.bias[k, i], own.bias[k, 3 + i] = pull[i], twist[i]
             own.offset[k, i] = place[i] - origin[i]
             for j in range(3):
-                work.rotation[b, i, j] = r[3 * i + j]
+                own.rotation[b, i, j] = r[3 * i + j]
         for c in range(tree.column[k], tree.column[k + 1]):
             axis = (own.s[c, 3], own.s[c, 4], own.s[c, 5])
             lever = cross(axis, (place[0] - own.s[c, 0], place[1] - own.s[c, 1], place[2] - own.s[c, 2]))
@@ -195,12 +211,12 @@ def tree_state(tree, layout, x, u, own, work):
             for i in range(3):
                 own.s[c, i] = turn * lever[i] + slide * axis[i]
                 own.s[c, 3 + i] = turn * axis[i]
-        first = layout.body_v[b]
-        if layout.body_kind[b] == RIGID:
-            local = turn_back(work.rotation, b, spin)
+        first = tree.first[k]
+        if tree.form[k] == RIGID:
+            local = turn_back(own.rotation, b, spin)
             for i in range(3):
                 own.v[first + i], own.v[first + 3 + i] = speed[i], local[i]
-        elif layout.body_kind[b] == PLANAR:
+        elif tree.form[k] == PLANAR:
             own.v[first], own.v[first + 1], own.v[first + 2] = speed[0], speed[1], spin[2]
         else:
             for i in range(3):
@@ -220,21 +236,20 @@ def tree_retract(tree, x, increment, out):
 
 
 @njit(**_options)
-def body_coordinates(layout, work, q):
-    """q of all poses; quaternions and angles next to those that q held before."""
-    for b in range(layout.body_kind.size):
-        at = layout.body_q[b]
-        if layout.body_v[b + 1] == layout.body_v[b]:
-            continue
-        if layout.body_kind[b] == PLANAR:
-            angle = np.arctan2(work.rotation[b, 1, 0], work.rotation[b, 0, 0])
-            q[at], q[at + 1] = work.position[b, 0], work.position[b, 1]
+def body_coordinates(tree, starts, own, q):
+    """q of all poses, body b from q[starts[b]] on; quaternions and angles next to those that q held before."""
+    for k in range(tree.body.size):
+        b = tree.body[k]
+        at = starts[b]
+        if tree.form[k] == PLANAR:
+            angle = np.arctan2(own.rotation[b, 1, 0], own.rotation[b, 0, 0])
+            q[at], q[at + 1] = own.position[b, 0], own.position[b, 1]
             q[at + 2] = angle + 2 * np.pi * np.round((q[at + 2] - angle) / (2 * np.pi))
             continue
         for i in range(3):
-            q[at + i] = work.position[b, i]
-        if layout.body_kind[b] == RIGID:
-            quaternion(work.rotation, b, q, at + 3)
+            q[at + i] = own.position[b, i]
+        if tree.form[k] == RIGID:
+            quaternion(own.rotation, b, q, at + 3)
 
 
 @njit(**_inner)
@@ -265,21 +280,21 @@ def quaternion(matrices, b, q, at):
 
 
 @njit(**_options)
-def tree_speeds(tree, layout, v, own, work, u, biased):
+def tree_speeds(tree, v, own, u, biased):
     """u of the relative motions in v (velocities, or with ``biased`` accelerations v'); x as last evaluated.
 
     The axes of a body's turns, and of its shifts, are orthonormal: each speed is a projection.
     """
     for k in range(tree.body.size):
         b, p = tree.body[k], tree.parent[k]
-        first = layout.body_v[b]
+        first = tree.first[k]
         linear, angular = (v[first], v[first + 1], 0.0), (0.0, 0.0, 0.0)
-        if layout.body_kind[b] == PLANAR:
+        if tree.form[k] == PLANAR:
             angular = (0.0, 0.0, v[first + 2])
         else:
             linear = (v[first], v[first + 1], v[first + 2])
-            if layout.body_kind[b] == RIGID:
-                local, m = (v[first + 3], v[first + 4], v[first + 5]), work.rotation
+            if tree.form[k] == RIGID:
+                local, m = (v[first + 3], v[first + 4], v[first + 5]), own.rotation
                 angular = (
                     dot((m[b, 0, 0], m[b, 0, 1], m[b, 0, 2]), local),
                     dot((m[b, 1, 0], m[b, 1, 1], m[b, 1, 2]), local),

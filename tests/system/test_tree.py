@@ -21,7 +21,7 @@ def tree_at(request: Any) -> tuple[Any, ...]:
 
 
 def test_any_coordinates_fulfil_the_joints(tree_at: Any) -> None:
-    system, x, u, q, v = tree_at
+    system, x, _, q, v = tree_at
     screws = {system.measure_number(j.angle): j for j in system.joints if isinstance(j, fm.Screw)}
     angles = np.zeros(len(system.layout.measure_kind))
     for m, joint in screws.items():
@@ -33,7 +33,7 @@ def test_any_coordinates_fulfil_the_joints(tree_at: Any) -> None:
 
 
 def test_coordinates_and_speeds_are_found_again(tree_at: Any) -> None:
-    system, x, u, q, v = tree_at
+    system, _, u, q, v = tree_at
     tree = system.tree
     again = tree.coordinates(q)
     assert_allclose(tree.speeds(again, v), u, atol=1e-12)
@@ -59,8 +59,8 @@ def test_articulated_bodies_give_the_accelerations_of_multipliers(tree_at: Any) 
     tree, equations = system.tree, system.equations(0.0, q, v)
     expected = fm.Multipliers().solve(equations).accelerations
     found = np.zeros(tree.n_u)
-    own, work = tree.evaluated(0.0, x, u)
-    tree_speeds(tree.arrays, tree.layout, expected, own, work, found, True)
+    own, _ = tree.evaluated(0.0, x, u)
+    tree_speeds(tree.arrays, expected, own, found, True)
     assert_allclose(tree.accelerations(0.0, x, u), found, atol=1e-10 * np.abs(found).max())
     h = 1e-6  # the relative accelerations are the rates of the speeds, seen from the motion itself
     later, earlier = ({"x": np.zeros(tree.n_x)} for _ in range(2))
