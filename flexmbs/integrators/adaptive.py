@@ -118,8 +118,7 @@ class _Run:
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
         self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
         self.mark, self.next_mark, self.span = self.t, PATIENCE, self.t_end - self.t
-        sizes = self._directions(self.motion.evaluate(self.t, self.q, self.v))[1]
-        self.rank = int(np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)))
+        self.start = start
         self.turning = system.layout.measure_kind == ANGLE
         self.wanted: Array | None = None
         if spacing is not None:
@@ -259,9 +258,13 @@ class _Run:
         """Where it stopped: the row that nearly follows from others, as in a lock, or the largest reaction."""
         if not len(work.phi):
             return ""
+        at_start = self._directions(self.system.evaluate(self.start.t, self.start.q, self.start.v, self.start.angles))[
+            1
+        ]
+        rank = int(np.count_nonzero(at_start > RANK * np.max(at_start, initial=0.0)))
         directions, sizes = self._directions(work)
-        if self.rank and sizes[self.rank - 1] < 1e-2 * sizes[0]:
-            label = self.system.labels[int(np.argmax(np.abs(directions[:, self.rank - 1])))]
+        if rank and sizes[rank - 1] < 1e-2 * sizes[0]:
+            label = self.system.labels[int(np.argmax(np.abs(directions[:, rank - 1])))]
             return f"; this is next to a singular position ({label} nearly follows from the other constraints)"
         multipliers = np.nan_to_num(self.kept[-1][4])
         row = int(np.argmax(np.abs(multipliers)))
