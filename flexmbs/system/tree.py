@@ -13,7 +13,9 @@ from flexmbs.errors import ModelError
 from flexmbs.forces.assemble import add_wrenches
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE
+from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.freedom import ALIKE
+from flexmbs.joints.joint import Joint
 from flexmbs.joints.measures import ANGLE
 from flexmbs.nullspace import null_space
 from flexmbs.profiles import Profile, ProfileTable, as_profile
@@ -163,7 +165,10 @@ class Tree:
 
 
 def tree_of(system: Any, q: Array) -> Tree:
-    """The tree of a system that is closed at q."""
+    """The tree of a system that is closed at q; refused where its constraints are not all made of measures."""
+    for joint in system.joints:
+        if not isinstance(joint, Joint | Drive | Coupling):
+            raise ModelError(f"{joint.name}: a {type(joint).__name__} has no rows that a tree could close.")
     work = work_arrays(system.layout)
     body_poses(system.layout, np.ascontiguousarray(q), np.zeros(system.n_v), work)
     hangings = hang(system.bodies, system.joints, work)

@@ -173,3 +173,18 @@ def test_driven_tree_follows_its_drive() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ModelError, match="method is one of RK4, RK45, DOP853, not 'Euler'"):
         fm.ExplicitRK("Euler")
+
+
+def test_what_has_no_tree_moves_in_the_coordinates_of_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise ModelError("no tree")
+
+    monkeypatch.setattr("flexmbs.system.system.tree_of", refused)
+    monkeypatch.setattr("flexmbs.integrators.tree_motion.tree_of", refused)
+    system = mechanisms.planar_pendulum()
+    assert isinstance(TIGHT.motion(system, system.initial), TangentSpace)
+    there = fm.ExplicitRK("RK45").run(system, system.initial, 0.5, 0.01, 50)[0]
+    monkeypatch.undo()
+    system = mechanisms.planar_pendulum()
+    here = fm.ExplicitRK("RK45").run(system, system.initial, 0.5, 0.01, 50)[0]
+    assert_allclose(there.q, here.q, atol=1e-9)
