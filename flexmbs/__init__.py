@@ -50,7 +50,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, Event, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -111,6 +111,7 @@ from flexmbs.reduction import (
 )
 from flexmbs.results import Result
 from flexmbs.sections import Section
+from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -143,6 +144,7 @@ __all__ = [
     "Equations",
     "Equilibrium",
     "Event",
+    "ExplicitRK",
     "Fixed",
     "FlexibleBody",
     "FlexmbsError",
@@ -170,6 +172,7 @@ __all__ = [
     "MassProperties",
     "Material",
     "MaterialError",
+    "MatrixForm",
     "MeanAxes",
     "Mesh",
     "MeshError",
@@ -250,6 +253,7 @@ __all__ = [
     "load_reduced",
     "load_stress_modes",
     "mass_properties",
+    "matrix_form",
     "modes",
     "null_space",
     "planar",
