@@ -114,6 +114,7 @@ from flexmbs.sections import Section
 from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
 from flexmbs.system.system import System
+from flexmbs.system.tree import Tree
 
 __version__ = "0.1.0"
 
@@ -234,6 +235,7 @@ __all__ = [
     "TangentSpaceODE",
     "TensorField",
     "Traction",
+    "Tree",
     "UdwadiaKalaba",
     "Universal",
     "UserConstraint",

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from random_trees import moved, random_tree
 
 import flexmbs as fm
-from flexmbs.errors import ModelError
+from flexmbs.errors import ModelError, ProjectionError
 from flexmbs.system.tree_kinematics import tree_retract, tree_speeds
 
 
@@ -111,6 +111,23 @@ def test_projector_of_a_loop_spans_its_motions() -> None:
     rows = system.jacobian(system.evaluate(0.0, start.q, start.v))
     assert_allclose((rows @ projector).toarray(), 0.0, atol=1e-12)
     assert [tuple(h.motion.freedoms[0].name for _ in [0]) for h in tree.hangings] == [("angle",)] * 3
+
+
+def test_maggi_takes_the_projector_from_topology() -> None:
+    system = four_bar()
+    tree, start = system.tree, system.initial
+    equations = system.equations(0.0, start.q, start.v)
+    projector = tree.projector(tree.coordinates(start.q))
+    expected = fm.Multipliers().solve(equations)
+    found = fm.Maggi(projector=projector).solve(equations)
+    assert_allclose(found.accelerations, expected.accelerations, atol=1e-10)
+    assert_allclose(found.multipliers, expected.multipliers, atol=1e-8)
+    with pytest.raises(ProjectionError, match=r"another position"):
+        fm.Maggi(projector=tree.projector(tree.coordinates(start.q) + 0.1)).solve(equations)
+    with pytest.raises(ProjectionError, match=r"1 free motions: \(18, 1\) is needed"):
+        fm.Maggi(projector=np.eye(18)).solve(equations)
+    with pytest.raises(ProjectionError, match=r"not both"):
+        fm.Maggi(projector=projector, speeds=[0])
 
 
 def test_joints_with_the_least_freedom_make_the_tree() -> None:
