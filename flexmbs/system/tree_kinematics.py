@@ -20,6 +20,8 @@ from flexmbs.joints.measures import cross, dot, turn_back, vector
 from flexmbs.rotations import quaternion_exp, quaternion_product
 from flexmbs.system.evaluate import Work
 from flexmbs.system.layout import Layout
+from flexmbs.vectors import plus as plus
+from flexmbs.vectors import times as times
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -86,18 +88,6 @@ def tree_work(tree: TreeArrays, layout: Layout, work: Work) -> TreeWork:
         np.zeros((c, 6)), np.zeros((b, 3)), np.zeros((b, 6)), np.zeros((b, 6)), np.zeros((b, 6, 6)), np.zeros((b, 6)),
         np.zeros((c, 6)), np.zeros(c), np.zeros(c), np.zeros(n), np.zeros(n if forced else 0), np.zeros(c),
     )  # fmt: skip
-
-
-@njit(**_inner)
-def plus(a, b):
-    """a + b."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@njit(**_inner)
-def times(factor, a):
-    """factor · a."""
-    return factor * a[0], factor * a[1], factor * a[2]
 
 
 @njit(**_inner)
