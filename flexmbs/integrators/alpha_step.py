@@ -4,6 +4,10 @@ Brüls and Cardona 2010; Arnold and Brüls 2007. The unknown is the increment x 
 
     q₁ = q₀ ∘ exp(x),  x = h v₀ + h² ((½-β) a₀ + β a₁),  v₁ = v₀ + h ((1-γ) a₀ + γ a₁),
     (1-α_m) a₁ + α_m a₀ = (1-α_f) v'₁ + α_f v'₀.
+
+Newton's matrix changes little from step to step, so that its factors serve as long as corrections shrink fast: by the
+ratio that is measured whenever there are two of them, and known from the last steps where there is one (Hairer and
+Wanner 1996, IV.8). Where an old matrix will not do, the step begins anew with its own.
 """
 
 from __future__ import annotations
@@ -14,9 +18,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.joints.measures import ANGLE
+from flexmbs.joints.measures import ANGLE, pulls
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
-from flexmbs.system.evaluate import evaluate_position, retract
+from flexmbs.system.evaluate import evaluate_position, retract, row_gradients
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import newton_system
 
@@ -26,6 +30,14 @@ _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
+
+SHARE = 0.1
+"""Part of the tolerance left to one step: what is wrong in a position comes back in the next accelerations, larger."""
+OLD = 3
+"""A matrix with which more corrections than this are needed is too old."""
+AGEING = 1.5
+"""Growth of the ratio from step to step that is assumed where it is not measured, and its least value (``LEAST``)."""
+LEAST = 0.01
 
 
 class AlphaState(NamedTuple):
@@ -49,6 +61,12 @@ class AlphaWork(NamedTuple):
     multipliers: Array  # scaled, λ̂
     residual: Array
     factors: Factors
+    jerk: Array  # changes of a and of the multipliers in the last step, per unit of time, and those to be expected next
+    change: Array
+    next_jerk: Array
+    next_change: Array
+    turning: NDArray[np.bool_]  # (rows,) whose multiplier is a moment
+    memory: Array  # the step of which the factors are (0 for none) and the ratio by which corrections shrink
 
 
 def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
@@ -56,8 +74,19 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
     n = layout.n_v
     return AlphaWork(
         np.zeros(layout.n_q), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(layout.n_rows), np.zeros(plan.unknowns),
-        factor_arrays(plan),
+        factor_arrays(plan), np.zeros(n), np.zeros(layout.n_rows), np.zeros(n), np.zeros(layout.n_rows),
+        np.array([not pulls(layout.measure_kind[layout.term_measure[k]]) for k in layout.row_start[:-1]], np.bool_),
+        np.zeros(2),
     )  # fmt: skip
+
+
+@njit(**_inner)
+def predict(state, h, scale, work, trend):
+    """A first guess: a and the multipliers go on as they did in the last two steps (1), or stay as they are (0)."""
+    for i in range(state.v.size):
+        work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i] + trend * scale * h * work.next_jerk[i]
+    for r in range(state.multipliers.size):
+        work.multipliers[r] = scale * (state.multipliers[r] + trend * h * work.next_change[r])
 
 
 @njit(**_inner)
@@ -84,21 +113,23 @@ def alpha_step(
     scale = beta * h * h
     c_m = (1 - alpha_m) / ((1 - alpha_f) * scale)
     c_d = gamma / (beta * h)
-    n = state.v.size
-    strongest = 0.0
-    for i in range(n):  # predictor: a stays as it is
-        work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i]
+    strongest, length = 0.0, 0.0
+    for i in range(state.v.size):
         strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
+        length = max(length, weights[i])
     # an increment off by δ makes accelerations wrong by δ/βh²: it is accelerations that count
-    enough = tolerance[0] * scale * strongest + tolerance[1]
-    for r in range(state.multipliers.size):
-        work.multipliers[r] = scale * state.multipliers[r]
-    before = np.inf
-    for iteration in range(12):
+    enough = SHARE * tolerance[0] * scale * strongest + tolerance[1]
+    predict(state, h, scale, work, 1.0)
+    old = work.memory[0] == h
+    ratio = work.memory[1] if old else 1.0
+    before, count = 0.0, 0
+    for _ in range(16):
         trial(state, h, coefficients, work)
         retract(layout, state.q, work.increment, work.q)
         evaluate_position(layout, prescribed, state.angles, work.q, work.v, stages)
-        fresh = iteration == 0 or iteration > 2
+        fresh = not old and (count == 0 or count > 2)
+        if fresh:
+            row_gradients(layout, stages)
         newton_system(
             layout, where, work.v, work.rate, work.increment, work.multipliers, scale, c_m, c_d, stages, scratch, fresh,
             work.factors.data, work.residual,
@@ -108,23 +139,38 @@ def alpha_step(
             counts[1] += 1
             factorise(plan, work.factors, 1e-12)
         substitute(plan, work.factors, work.residual)
-        size = 0.0
+        size, finite = 0.0, 0.0
         for b in range(layout.body_kind.size):
             for k in range(layout.body_v[b + 1] - layout.body_v[b]):
                 i = layout.body_v[b] + k
                 step = work.residual[where.body_unknown[b] + k]
                 work.increment[i] -= step
                 size = max(size, abs(step) * weights[i])
+                finite += 0.0 * step  # max passes over what is not a number
+        push, most = 0.0, 0.0
         for r in range(state.multipliers.size):
-            work.multipliers[r] -= work.residual[where.row_unknown[r]]
-        if not np.isfinite(size):
-            return NOT_FINITE
-        # the matrix is that of the first iterate: each further correction shrinks by a known ratio
-        ratio = size / before if before > 0.0 else 0.0
-        if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
+            step, unit = work.residual[where.row_unknown[r]], 1.0 / length if work.turning[r] else 1.0
+            work.multipliers[r] -= step
+            push, most = max(push, abs(step) * unit), max(most, abs(work.multipliers[r]) * unit)
+        size += finite
+        if count > 0:
+            ratio = size / before if before > 0.0 else 0.0
+        left = 1.0 if ratio >= 0.5 else ratio
+        if size * left <= enough and push * left <= 100.0 * tolerance[0] * most + 1e-300:
+            work.memory[0] = h if count < OLD else 0.0
+            work.memory[1] = AGEING * max(ratio, LEAST)
             accept(layout, h, coefficients, scale, state, work, stages)
             return CONVERGED
-        before = size
+        before, count = size, count + 1
+        if old and (not np.isfinite(size) or (count > 1 and ratio >= 0.5)):
+            predict(state, h, scale, work, 0.0)
+            old, count = False, 0
+        elif old and count > OLD:
+            old, count = False, 0
+        elif not np.isfinite(size):
+            work.memory[0] = 0.0
+            return NOT_FINITE
+    work.memory[0] = 0.0
     return NOT_CONVERGED
 
 
@@ -134,12 +180,20 @@ def accept(layout, h, coefficients, scale, state, work, stages):
     beta = coefficients[2]
     trial(state, h, coefficients, work)
     for i in range(state.v.size):
-        state.a[i] = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        j = (a - state.a[i]) / h
+        work.next_jerk[i] = 2.0 * j - work.jerk[i]
+        work.jerk[i] = j
+        state.a[i] = a
         state.rate[i] = work.rate[i]
         state.v[i] = work.v[i]
     retract(layout, state.q, work.increment, state.q)
     for r in range(state.multipliers.size):
-        state.multipliers[r] = work.multipliers[r] / scale
+        value = work.multipliers[r] / scale
+        j = (value - state.multipliers[r]) / h
+        work.next_change[r] = 2.0 * j - work.change[r]
+        work.change[r] = j
+        state.multipliers[r] = value
     for m in range(layout.measure_kind.size):
         if layout.measure_kind[m] == ANGLE:
             state.angles[m] = stages.measure[m]

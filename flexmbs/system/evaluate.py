@@ -164,18 +164,44 @@ def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
 
 
 @njit(**_inner)
-def constraints(layout, prescribed, v, work):
-    """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration.
+def row_values(layout, prescribed, work):
+    """Stage 3b: φ of all rows; ``prescribed`` (rows, 3) value, rate, acceleration.
 
     Rows of velocities have no φ, but a rate, their value.
     """
+    for r in range(layout.row_start.size - 1):
+        value = -prescribed[r, 0]
+        holonomic = layout.row_holonomic[r]
+        for k in range(layout.row_start[r], layout.row_start[r + 1]):
+            m = layout.term_measure[k]
+            value += layout.term_factor[k] * (work.measure[m] if holonomic else measure_speed(layout, m, work))
+        if holonomic:
+            work.phi[r] = value
+        else:
+            work.phi[r], work.phi_rate[r] = 0.0, value
+
+
+@njit(**_inner)
+def measure_speed(layout, m, work):
+    """Power of the wrench of measure m on the twists of its frames: its rate of change."""
+    i, j, kind, speed = layout.measure_i[m], layout.measure_j[m], layout.measure_kind[m], 0.0
+    for p in range(3):
+        if pulls(kind):
+            speed += work.gradient[m, p] * (work.frame_velocity[j, p] - work.frame_velocity[i, p])
+        if twists(kind):
+            speed += work.gradient[m, 3 + p] * work.spin[layout.frame_body[i], p]
+            speed += work.gradient[m, 6 + p] * work.spin[layout.frame_body[j], p]
+    return speed
+
+
+@njit(**_inner)
+def row_gradients(layout, work):
+    """Stage 3c: J of all rows."""
     work.jacobian[:] = 0.0
     for r in range(layout.row_start.size - 1):
-        phi = -prescribed[r, 0]
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m, factor = layout.term_measure[k], layout.term_factor[k]
             kind = layout.measure_kind[m]
-            phi += factor * work.measure[m]
             for side in range(2):
                 e = layout.term_entry_i[k] if side == 0 else layout.term_entry_j[k]
                 if e >= 0:
@@ -185,9 +211,6 @@ def constraints(layout, prescribed, v, work):
                         kind, work.gradient, m, side, factor,
                         work.frame_t, layout.frame_t[f], layout.entry_at[e + 1] - first, work.jacobian, first,
                     )  # fmt: skip
-        work.phi[r] = phi
-        if not layout.row_holonomic[r]:
-            work.phi[r], work.phi_rate[r] = 0.0, row_speed(layout, r, v, work) - prescribed[r, 0]
 
 
 @njit(**_inner)
@@ -203,7 +226,7 @@ def row_speed(layout, r, v, work):
 
 @njit(**_inner)
 def constraint_rates(layout, prescribed, v, work):
-    """Stage 3c: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
+    """Stage 3d: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
     for m in range(layout.measure_kind.size):
         i, j = layout.measure_i[m], layout.measure_j[m]
         v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)
@@ -287,11 +310,11 @@ def retract(layout, q, increment, out):
 
 @njit(**_options, inline="always")
 def evaluate_position(layout, prescribed, reference, q, v, work):
-    """All stages of which an implicit step makes use: poses, frames (with their velocities), φ and J."""
+    """The stages of which the residual of an implicit step makes use: poses, frames (with their velocities), φ."""
     body_poses(layout, q, v, work)
     frames(layout, work)
     measured(layout, reference, work)
-    constraints(layout, prescribed, v, work)
+    row_values(layout, prescribed, work)
     if layout.forces.table.shape[0] > 0:
         wrenches(layout, prescribed, work)
 
@@ -300,4 +323,5 @@ def evaluate_position(layout, prescribed, reference, q, v, work):
 def evaluate_all(layout, prescribed, reference, q, v, work):
     """All stages in a row."""
     evaluate_position(layout, prescribed, reference, q, v, work)
+    row_gradients(layout, work)
     constraint_rates(layout, prescribed, v, work)
