@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from flexmbs.joints.measures import ANGLE, pulls
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
-from flexmbs.system.evaluate import evaluate_position, retract, row_gradients
+from flexmbs.system.evaluate import evaluate_values, move
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import newton_system
 
@@ -81,22 +81,22 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
 
 
 @njit(**_inner)
-def predict(state, h, scale, work, trend):
+def predict(v, a, jerk, multipliers, change, h, scale, trend, increment, scaled):
     """A first guess: a and the multipliers go on as they did in the last two steps (1), or stay as they are (0)."""
-    for i in range(state.v.size):
-        work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i] + trend * scale * h * work.next_jerk[i]
-    for r in range(state.multipliers.size):
-        work.multipliers[r] = scale * (state.multipliers[r] + trend * h * work.next_change[r])
+    for i in range(v.size):
+        increment[i] = h * v[i] + 0.5 * h * h * a[i] + trend * scale * h * jerk[i]
+    for r in range(multipliers.size):
+        scaled[r] = scale * (multipliers[r] + trend * h * change[r])
 
 
 @njit(**_inner)
-def trial(state, h, coefficients, work):
+def trial(state, h, coefficients, increment, v, rate):
     """Velocities and their rates that belong to the increment x."""
     alpha_m, alpha_f, beta, gamma = coefficients
     for i in range(state.v.size):
-        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
-        work.v[i] = state.v[i] + h * ((1 - gamma) * state.a[i] + gamma * a)
-        work.rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
+        a = (increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        v[i] = state.v[i] + h * ((1 - gamma) * state.a[i] + gamma * a)
+        rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
 
 
 @njit(**_options, inline="always")
@@ -119,17 +119,21 @@ def alpha_step(
         length = max(length, weights[i])
     # an increment off by δ makes accelerations wrong by δ/βh²: it is accelerations that count
     enough = SHARE * tolerance[0] * scale * strongest + tolerance[1]
-    predict(state, h, scale, work, 1.0)
+    trend = 1.0
     old = work.memory[0] == h
     ratio = work.memory[1] if old else 1.0
     before, count = 0.0, 0
     for _ in range(16):
-        trial(state, h, coefficients, work)
-        retract(layout, state.q, work.increment, work.q)
-        evaluate_position(layout, prescribed, state.angles, work.q, work.v, stages)
+        if trend >= 0.0:
+            predict(
+                state.v, state.a, work.next_jerk, state.multipliers, work.next_change, h, scale, trend,
+                work.increment, work.multipliers,
+            )  # fmt: skip
+            trend = -1.0
+        trial(state, h, coefficients, work.increment, work.v, work.rate)
+        move(layout, state.q, work.increment, work.q)
+        evaluate_values(layout, prescribed, state.angles, work.q, work.v, stages)
         fresh = not old and (count == 0 or count > 2)
-        if fresh:
-            row_gradients(layout, stages)
         newton_system(
             layout, where, work.v, work.rate, work.increment, work.multipliers, scale, c_m, c_d, stages, scratch, fresh,
             work.factors.data, work.residual,
@@ -163,8 +167,7 @@ def alpha_step(
             return CONVERGED
         before, count = size, count + 1
         if old and (not np.isfinite(size) or (count > 1 and ratio >= 0.5)):
-            predict(state, h, scale, work, 0.0)
-            old, count = False, 0
+            trend, old, count = 0.0, False, 0
         elif old and count > OLD:
             old, count = False, 0
         elif not np.isfinite(size):
@@ -178,7 +181,7 @@ def alpha_step(
 def accept(layout, h, coefficients, scale, state, work, stages):
     """Make the trial state the state."""
     beta = coefficients[2]
-    trial(state, h, coefficients, work)
+    trial(state, h, coefficients, work.increment, work.v, work.rate)
     for i in range(state.v.size):
         a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
         j = (a - state.a[i]) / h
@@ -187,7 +190,7 @@ def accept(layout, h, coefficients, scale, state, work, stages):
         state.a[i] = a
         state.rate[i] = work.rate[i]
         state.v[i] = work.v[i]
-    retract(layout, state.q, work.increment, state.q)
+    move(layout, state.q, work.increment, state.q)
     for r in range(state.multipliers.size):
         value = work.multipliers[r] / scale
         j = (value - state.multipliers[r]) / h

@@ -62,8 +62,8 @@ def work_arrays(layout: Layout) -> Work:
     )  # fmt: skip
 
 
-@njit(**_inlined)
-def body_poses(layout, q, v, work):
+@njit(**_inner)
+def pose_bodies(layout, q, v, work):
     """Stage 1: position, rotation, velocity and spin of every body."""
     for b in range(layout.body_kind.size):
         kind = layout.body_kind[b]
@@ -94,8 +94,8 @@ def body_poses(layout, q, v, work):
                     velocity[i] = v[m + i]
 
 
-@njit(**_inlined)
-def frames(layout, work):
+@njit(**_inner)
+def pose_frames(layout, work):
     """Stage 2: pose, velocity, acceleration at v' = 0, and Jacobian T (twist from the body's velocities) of frames.
 
     The twist is (velocity, angular velocity) in global axes. What is always zero in T is not written.
@@ -247,8 +247,8 @@ def constraint_rates(layout, prescribed, v, work):
         work.phi_rate[r], work.gamma[r] = row_speed(layout, r, v, work) - prescribed[r, level], gamma
 
 
-@njit(**_options)
-def body_inertia(layout, b, v, work, mass, force):
+@njit(**_inner)
+def inertia_of(layout, b, v, work, mass, force):
     """Mass matrix (n_v, n_v) of body b and its force f = Q - h of gravity and velocities (n_v,)."""
     kind = layout.body_kind[b]
     m, c, inertia, g = layout.mass[b], layout.centre[b], layout.inertia[b], layout.gravity
@@ -290,8 +290,8 @@ def body_inertia(layout, b, v, work, mass, force):
             mass[3 + p, 3 + i] = inertia[p, i]
 
 
-@njit(**_inlined)
-def retract(layout, q, increment, out):
+@njit(**_inner)
+def move(layout, q, increment, out):
     """out = q moved by an increment in the space of velocities; rotations by the exponential map in body axes."""
     for b in range(layout.body_kind.size):
         k, m = layout.body_q[b], layout.body_v[b]
@@ -309,19 +309,52 @@ def retract(layout, q, increment, out):
 
 
 @njit(**_options, inline="always")
-def evaluate_position(layout, prescribed, reference, q, v, work):
+def evaluate_values(layout, prescribed, reference, q, v, work):
     """The stages of which the residual of an implicit step makes use: poses, frames (with their velocities), φ."""
-    body_poses(layout, q, v, work)
-    frames(layout, work)
+    pose_bodies(layout, q, v, work)
+    pose_frames(layout, work)
     measured(layout, reference, work)
     row_values(layout, prescribed, work)
     if layout.forces.table.shape[0] > 0:
         wrenches(layout, prescribed, work)
 
 
+@njit(**_options, inline="always")
+def evaluate_position(layout, prescribed, reference, q, v, work):
+    """The same, and J."""
+    evaluate_values(layout, prescribed, reference, q, v, work)
+    row_gradients(layout, work)
+
+
 @njit(**_options)
 def evaluate_all(layout, prescribed, reference, q, v, work):
     """All stages in a row."""
     evaluate_position(layout, prescribed, reference, q, v, work)
-    row_gradients(layout, work)
     constraint_rates(layout, prescribed, v, work)
+
+
+# ---- single stages, to be called from Python: unpacking a layout for it takes long to compile ----
+
+
+@njit(**_options)
+def body_poses(layout, q, v, work):
+    """See ``pose_bodies``."""
+    pose_bodies(layout, q, v, work)
+
+
+@njit(**_options)
+def frames(layout, work):
+    """See ``pose_frames``."""
+    pose_frames(layout, work)
+
+
+@njit(**_options)
+def body_inertia(layout, b, v, work, mass, force):
+    """See ``inertia_of``."""
+    inertia_of(layout, b, v, work, mass, force)
+
+
+@njit(**_options)
+def retract(layout, q, increment, out):
+    """See ``move``."""
+    move(layout, q, increment, out)

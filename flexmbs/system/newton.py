@@ -38,6 +38,7 @@ from flexmbs.joints.measures import (
     vector,
 )
 from flexmbs.system.elimination import Plan, block_place, plan
+from flexmbs.system.evaluate import row_gradients
 from flexmbs.system.graph import Graph, elimination_order
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton_bodies import add_bodies, column, frame_column, triple
@@ -48,7 +49,8 @@ Index = NDArray[np.int64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _at = np.uint64  # an unsigned index needs no check for counting from the end
-_inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
+_outside: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
+_inner: dict[str, Any] = {**_outside, "forceinline": True}
 
 
 class Places(NamedTuple):
@@ -380,20 +382,29 @@ def add_arm(kind, b, c, force, moment, rotation, tangents, at, stride, data):
             data[at + (3 + i) * stride + 3 + j] -= c[i] * along - inner * t[i] + around[i]
 
 
+@njit(**_outside)
+def newton_matrix(layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, data, residual):
+    """Residual and matrix, forces apart. Wanted once in many steps, so that it is not compiled into them."""
+    data[:] = 0.0
+    row_gradients(layout, work)
+    add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, data.size > 0, data, residual)
+    add_reactions(layout, where, multipliers, c_d, work, scratch.wrench, residual)
+    add_rows(layout, where, work, scratch.tangent, data)
+    add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
+    if where.rate_rows.size > 0:
+        add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
+
+
 @njit(**_options, inline="always")
 def newton_system(
     layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, matrix, data, residual
 ):
-    """Residual, and with ``matrix`` Newton's matrix, from an evaluated ``work``; the matrix needs J too."""
+    """Residual, and with ``matrix`` Newton's matrix, from an evaluated ``work``."""
     if matrix:
-        data[:] = 0.0
-    add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual)
-    add_reactions(layout, where, multipliers, c_d, work, scratch.wrench, residual)
-    if matrix:
-        add_rows(layout, where, work, scratch.tangent, data)
-        add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
-        if where.rate_rows.size > 0:
-            add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
+        newton_matrix(layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, data, residual)
+    else:
+        add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual)
+        add_reactions(layout, where, multipliers, c_d, work, scratch.wrench, residual)
     if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
         add_forces(layout, where, v, increment, scale, c_d, work, scratch.tangent, matrix, data, residual)
 
