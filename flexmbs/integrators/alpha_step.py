@@ -39,6 +39,9 @@ AGEING = 1.5
 """Growth of the ratio from step to step that is assumed where it is not measured, and its least value (``LEAST``)."""
 LEAST = 0.01
 
+ROUNDING = 300.0
+"""Corrections that shrink no more but are no larger than this, in what is asked for, are the rounding of positions."""
+
 
 class AlphaState(NamedTuple):
     """What a step starts from and leaves behind, changed in place."""
@@ -160,8 +163,10 @@ def alpha_step(
         if count > 0:
             ratio = size / before if before > 0.0 else 0.0
         left = 1.0 if ratio >= 0.5 else ratio
-        if size * left <= enough and push * left <= 100.0 * tolerance[0] * most + 1e-300:
-            work.memory[0] = h if count < OLD else 0.0
+        enough_push = 100.0 * tolerance[0] * most + 1e-300
+        stalled = count > 0 and ratio >= 0.5 and size <= ROUNDING * enough and push <= ROUNDING * enough_push
+        if stalled or (size * left <= enough and push * left <= enough_push):
+            work.memory[0] = h if count < OLD and not stalled else 0.0
             work.memory[1] = AGEING * max(ratio, LEAST)
             accept(layout, h, coefficients, scale, state, work, stages)
             return CONVERGED
