@@ -44,7 +44,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, gear
 from flexmbs.joints.spatial import (
@@ -93,6 +93,7 @@ __all__ = [
     "Elements",
     "Equations",
     "Equilibrium",
+    "Event",
     "Fixed",
     "FlexmbsError",
     "Force",

@@ -7,16 +7,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID, Body, Frame
 from flexmbs.bodies.ground import Ground
-from flexmbs.errors import ModelError
+from flexmbs.errors import AnalysisError, ModelError
+from flexmbs.integrators.history import History, history_of
+from flexmbs.integrators.interpolation import state_at
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Measure
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import to_matrix
-from flexmbs.system.reactions import ground_wrench, row_wrenches
+from flexmbs.system.reactions import ground_wrench, least_multipliers, row_wrenches
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
@@ -86,6 +88,8 @@ class Result:
     """A motion of a mechanism, time first in every history.
 
     ``q``, ``v``, ``rate`` (v') and ``multipliers`` are the arrays themselves; the methods give what they mean.
+    ``events`` holds, for each event by name, a Result of the instants at which it happened. ``carried`` is what the
+    integrator needs to go on from the end as if it had not stopped.
     """
 
     system: System
@@ -98,11 +102,38 @@ class Result:
     outcome: str = "finished"
     counters: dict[str, int] = field(default_factory=dict)
     wall_time: float = 0.0
+    events: dict[str, Result] = field(default_factory=dict)
+    carried: Any = None
 
     def __repr__(self) -> str:
+        if not len(self.t):
+            return "<Result: no instants>"
         return f"<Result: {len(self.t)} instants from {self.t[0]:.4g} to {self.t[-1]:.4g} s, {self.outcome}>"
 
     # ---- motion -------------------------------------------------------------------------------------------------
+
+    def at(self, times: ArrayLike) -> Result:
+        """The motion at any times from the first to the last instant kept.
+
+        Positions and velocities by quintic Hermite curves on the Lie group through those of the neighbouring instants
+        and their accelerations (an error of sixth order in the distance of instants, beside their own), moved onto the
+        constraints; accelerations and multipliers from the equations of motion there. What was kept is given as it is.
+        Between instants with a kink of a drive among them the error is of first order.
+        """
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+        if wanted.ndim != 1 or not np.isfinite(wanted).all():
+            raise AnalysisError(f"times must be one time or a list of times, not {times!r}.")
+        outside = wanted[(wanted < self.t[0]) | (wanted > self.t[-1])]
+        if len(outside):
+            raise AnalysisError(
+                f"t = {outside[0]:.6g} lies outside of what was kept, {self.t[0]:.6g} to {self.t[-1]:.6g}."
+            )
+        history = History(self.t, self.q, self.v, self.rate, self.multipliers, self.angles)
+        states = [state_at(self.system, history, float(t)) for t in wanted]
+        new = history_of(states) if states else history.part(slice(0, 0))
+        given = zip(new.t, new.q, new.v, new.angles, strict=True)
+        multipliers = least_multipliers(self.system, given, new.multipliers)
+        return Result(self.system, *new[:4], multipliers, new.angles, self.outcome)
 
     def motion(self, body: Body) -> BodyMotion:
         """Pose, velocities and accelerations of a body."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError
+from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.results import Result
-from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -27,12 +28,17 @@ def forward_dynamics(
     output_step: float | None = None,
     integrator: Any = None,
     start: State | Result | None = None,
+    events: Sequence[Event] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Motion from the initial state (or from ``start``, a State or the end of a Result) until ``t_end``.
 
     ``step`` is the integrator's (a thousandth of the time by default), ``output_step`` that of what is kept.
-    A run that fails keeps what was computed; ``outcome`` says when and why.
+    A run that fails, is interrupted by Ctrl-C or stopped by an event keeps what was computed; ``outcome`` says when and
+    why. ``events`` are found within the steps, and are listed by name in the result's ``events``.
+
+    Starting from a Result goes on where it ended, with the same integrator and step as if it had not; from an
+    Equilibrium, at rest.
     """
     if not isinstance(system, System):
         raise AnalysisError(f"forward_dynamics: a System is needed, not {type(system).__name__}.")
@@ -54,28 +60,26 @@ def forward_dynamics(
     every = 1 if output_step is None or not np.isfinite(output_step) else round(output_step / h)
     if output_step is not None and (every < 1 or not abs(every * h - output_step) <= 1e-6 * output_step):
         raise AnalysisError(f"output_step {output_step} must be a multiple of step {h}.")
+    watch = watch_of(system, events, begin)
     began = time.perf_counter()
-    history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
-    states = zip(history.t, history.q, history.v, history.angles, strict=True)
-    return Result(
-        system,
-        history.t,
-        history.q,
-        history.v,
-        history.rate,
-        least_multipliers(system, states, history.multipliers),
-        history.angles,
-        outcome,
-        counters,
-        time.perf_counter() - began,
-    )
+    if watch is None:
+        history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
+    else:
+        history, outcome, counters = method.run(system, begin, t_end, h, every, progress, watch)
+    return motion(
+        system, history, outcome=outcome, counters=counters, wall_time=time.perf_counter() - began,
+        events=found(system, watch),
+    )  # fmt: skip
 
 
 def _start(system: System, start: State | Result | None) -> State:
     if start is None:
         return system.initial
     if isinstance(start, Result):
-        start = State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1])
+        if not len(start.t):
+            raise AnalysisError("start is a Result without any instants.")
+        carried = start.carried if start.system is system else None  # another system has other forces
+        start = State(float(start.t[-1]), start.q[-1], start.v[-1], start.angles[-1], carried)
     if not isinstance(start, State):
         raise AnalysisError(f"start must be a State or a Result, not {type(start).__name__}.")
     try:

@@ -1,8 +1,9 @@
 """Integrators: how (t, q, v) advances."""
 
 from flexmbs.integrators.baumgarte import Baumgarte
+from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.integrators.projected import Projected
 from flexmbs.integrators.tangent_space import TangentSpaceODE
 
-__all__ = ["Baumgarte", "GeneralizedAlpha", "Projected", "TangentSpaceODE"]
+__all__ = ["Baumgarte", "Event", "GeneralizedAlpha", "Projected", "TangentSpaceODE"]

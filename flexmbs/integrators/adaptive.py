@@ -13,7 +13,8 @@ from scipy.integrate import DOP853, RK45, OdeSolver, Radau
 
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.integrators.chart import RANK, LostError
-from flexmbs.integrators.generalized_alpha import History
+from flexmbs.integrators.events import Watch
+from flexmbs.integrators.history import History, Snapshot
 from flexmbs.integrators.motion import Motion
 from flexmbs.joints.measures import ANGLE
 from flexmbs.system.state import State
@@ -56,19 +57,26 @@ class AdaptiveIntegrator(ABC):
         step: float | None = None,
         every: int = 1,
         progress: Callable[[float], None] | None = None,
+        watch: Watch | None = None,
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end``; history, outcome, counters.
 
         The steps are the integrator's own. With ``step``, what is kept are the states at every ``every``-th multiple of
-        it, interpolated; without, those after every step. A run that cannot go on keeps what was computed.
+        it, interpolated; without, those after every step. A run that cannot go on keeps what was computed; so do one
+        that an event of ``watch`` ends, and Ctrl-C.
         """
         run = _Run(self, system, start, t_end, None if step is None else step * every)
+        run.watch = watch
         try:
             outcome = run.all(progress)
         except LostError as error:
             outcome = run.stopped(str(error))
         except (FlexmbsError, SolverError) as error:
             outcome = run.stopped(f"the equations of motion could not be solved ({error})")
+        except KeyboardInterrupt:
+            if not run.kept:
+                raise
+            outcome = f"interrupted at t = {run.kept[-1][0]:.6g}"
         history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
         motion = run.motion
         return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
@@ -91,6 +99,7 @@ class _Run:
         if spacing is not None:
             self.wanted = np.linspace(self.t, self.t_end, max(1, round((self.t_end - self.t) / spacing)) + 1)
         self.given = 0  # how many of them were reached
+        self.watch: Watch | None = None
 
     def all(self, progress: Callable[[float], None] | None) -> str:
         """From kink to kink until the end; the outcome."""
@@ -100,7 +109,11 @@ class _Run:
             y = self.motion.begin(self.t, self.q, self.v)
             self.q, self.v, _ = self.motion.state(self.t, y)  # closed to rounding, not only to the start's tolerance
             self._keep_here()
+            if self.watch is not None:
+                self.watch.begin(self._snapshot(self.t, self.q, self.v))
             problem = self._smooth(y, last, progress)
+            if self.watch is not None and self.watch.words:
+                return self.watch.words
             if problem:
                 return self.stopped(problem)
         if self.wanted is None or self.given < len(self.wanted):
@@ -123,6 +136,8 @@ class _Run:
                 y, fresh = motion.begin(self.t, self.q, self.v), True
                 stepper = self._stepper(y, last)
                 continue
+            if self.watch is not None and self._ended_by_event(stepper):
+                return ""
             self._outputs(stepper, last)
             self.t, y, fresh = float(stepper.t), stepper.y, False
             self.q, self.v = motion.accepted(self.t, *motion.state(self.t, y)[:2])
@@ -163,6 +178,21 @@ class _Run:
 
     # ---- what is kept -----------------------------------------------------------------------------------------
 
+    def _ended_by_event(self, stepper: Any) -> bool:
+        """Whether an event within the last step ends the run; then what was before it is kept, and the event itself."""
+        curve = stepper.dense_output()
+
+        def at(t: float) -> Snapshot:
+            q, v, _ = self.motion.state(t, stepper.y if t == stepper.t else curve(t))
+            return self._snapshot(t, *self.motion.accepted(t, q, v))
+
+        stop = None if self.watch is None else self.watch.step(float(stepper.t), at)
+        if stop is not None:
+            for t in self._due(np.nextafter(stop.t, -np.inf)):
+                self.kept.append(at(t))
+            self.kept.append(stop)
+        return stop is not None
+
     def _outputs(self, stepper: Any, last: float) -> None:
         """Keep the states at all times wanted within the last step; those at a kink wait for what is after it."""
         until = stepper.t if stepper.t < last or last == self.t_end else np.nextafter(last, -np.inf)
@@ -183,8 +213,11 @@ class _Run:
             self._keep(self.t, self.q, self.v)
 
     def _keep(self, t: float, q: Array, v: Array) -> None:
+        self.kept.append(self._snapshot(t, q, v))
+
+    def _snapshot(self, t: float, q: Array, v: Array) -> Snapshot:
         rate, multipliers = self.motion.accelerations(t, q, v)
-        self.kept.append((t, q.copy(), v.copy(), rate.copy(), multipliers.copy(), self._angles(t, q, v)))
+        return Snapshot(t, q.copy(), v.copy(), rate.copy(), multipliers.copy(), self._angles(t, q, v))
 
     def _angles(self, t: float, q: Array, v: Array) -> Array:
         return np.where(self.turning, self.motion.evaluate(t, q, v).measure, self.motion.angles)

@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.joints.measures import ANGLE, pulls
+from flexmbs.profiles.table import evaluate
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
 from flexmbs.system.evaluate import evaluate_values, move
 from flexmbs.system.layout import Layout
@@ -27,6 +28,7 @@ from flexmbs.system.newton import newton_system
 Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_outer: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
@@ -52,6 +54,24 @@ class AlphaState(NamedTuple):
     a: Array  # the method's own acceleration-like variable
     multipliers: Array  # λ
     angles: Array  # values near which angles are counted
+
+
+class Record(NamedTuple):
+    """Rows into which compiled steps write the states that are kept, and how far rows left out as redundant miss."""
+
+    q: Array
+    v: Array
+    rate: Array
+    multipliers: Array
+    angles: Array
+    missing: Array
+
+
+def record_arrays(layout: Layout, rows: int) -> Record:
+    """Room for so many states."""
+    widths = layout.n_q, layout.n_v, layout.n_v, layout.n_rows, len(layout.measure_kind)
+    q, v, rate, multipliers, angles = (np.zeros((rows, n)) for n in widths)
+    return Record(q, v, rate, multipliers, angles, np.zeros(rows))
 
 
 class AlphaWork(NamedTuple):
@@ -83,6 +103,14 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
     )  # fmt: skip
 
 
+def remembered(work: AlphaWork) -> tuple[Array | NDArray[np.int64], ...]:
+    """What a step takes over from those before it beside the state: trends, factors, and what is known of these."""
+    factors = work.factors
+    return (
+        work.jerk, work.change, work.next_jerk, work.next_change, work.memory, factors.data, factors.order,
+    )  # fmt: skip
+
+
 @njit(**_inner)
 def predict(v, a, jerk, multipliers, change, h, scale, trend, increment, scaled):
     """A first guess: a and the multipliers go on as they did in the last two steps (1), or stay as they are (0)."""
@@ -93,13 +121,13 @@ def predict(v, a, jerk, multipliers, change, h, scale, trend, increment, scaled)
 
 
 @njit(**_inner)
-def trial(state, h, coefficients, increment, v, rate):
+def trial(state, h, coefficients, work):
     """Velocities and their rates that belong to the increment x."""
     alpha_m, alpha_f, beta, gamma = coefficients
     for i in range(state.v.size):
-        a = (increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
-        v[i] = state.v[i] + h * ((1 - gamma) * state.a[i] + gamma * a)
-        rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
+        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        work.v[i] = state.v[i] + h * ((1 - gamma) * state.a[i] + gamma * a)
+        work.rate[i] = ((1 - alpha_m) * a + alpha_m * state.a[i] - alpha_f * state.rate[i]) / (1 - alpha_f)
 
 
 @njit(**_options, inline="always")
@@ -133,7 +161,7 @@ def alpha_step(
                 work.increment, work.multipliers,
             )  # fmt: skip
             trend = -1.0
-        trial(state, h, coefficients, work.increment, work.v, work.rate)
+        trial(state, h, coefficients, work)
         move(layout, state.q, work.increment, work.q)
         evaluate_values(layout, prescribed, state.angles, work.q, work.v, stages)
         fresh = not old and (count == 0 or count > 2)
@@ -168,7 +196,7 @@ def alpha_step(
         if stalled or (size * left <= enough and push * left <= enough_push):
             work.memory[0] = h if count < OLD and not stalled else 0.0
             work.memory[1] = AGEING * max(ratio, LEAST)
-            accept(layout, h, coefficients, scale, state, work, stages)
+            accept(layout, h, coefficients, scale, work.increment, state, work, stages)
             return CONVERGED
         before, count = size, count + 1
         if old and (not np.isfinite(size) or (count > 1 and ratio >= 0.5)):
@@ -183,10 +211,10 @@ def alpha_step(
 
 
 @njit(**_inner)
-def accept(layout, h, coefficients, scale, state, work, stages):
-    """Make the trial state the state."""
+def accept(layout, h, coefficients, scale, increment, state, work, stages):
+    """Make the trial state the state; ``increment`` is that of the positions."""
     beta = coefficients[2]
-    trial(state, h, coefficients, work.increment, work.v, work.rate)
+    trial(state, h, coefficients, work)
     for i in range(state.v.size):
         a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
         j = (a - state.a[i]) / h
@@ -195,7 +223,7 @@ def accept(layout, h, coefficients, scale, state, work, stages):
         state.a[i] = a
         state.rate[i] = work.rate[i]
         state.v[i] = work.v[i]
-    move(layout, state.q, work.increment, state.q)
+    move(layout, state.q, increment, state.q)
     for r in range(state.multipliers.size):
         value = work.multipliers[r] / scale
         j = (value - state.multipliers[r]) / h
@@ -205,3 +233,64 @@ def accept(layout, h, coefficients, scale, state, work, stages):
     for m in range(layout.measure_kind.size):
         if layout.measure_kind[m] == ANGLE:
             state.angles[m] = stages.measure[m]
+
+
+@njit(**_inner)
+def write(where, state, stages, record, at):
+    """Row ``at`` of the record becomes the state."""
+    for i in range(state.q.size):
+        record.q[at, i] = state.q[i]
+    for i in range(state.v.size):
+        record.v[at, i] = state.v[i]
+        record.rate[at, i] = state.rate[i]
+    missing = 0.0
+    for r in range(state.multipliers.size):
+        record.multipliers[at, r] = state.multipliers[r]
+        if not where.row_active[r]:
+            missing = max(missing, abs(stages.phi[r]))
+    record.missing[at] = missing
+    for m in range(state.angles.size):
+        record.angles[at, m] = state.angles[m]
+
+
+@njit(**_options)
+def unrecorded_steps(
+    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
+    state, work, stages, scratch, counts,
+):  # fmt: skip
+    """n steps of length h; returns how many were done and the outcome of the last."""
+    for k in range(n):
+        for r in range(prescribed.shape[0]):
+            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
+        outcome = alpha_step(
+            layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
+        )
+        if outcome != CONVERGED:
+            return k, outcome
+    return n, CONVERGED
+
+
+@njit(**_outer)
+def steps(
+    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
+    state, work, stages, scratch, counts, first, every, record,
+):  # fmt: skip
+    """n steps of length h; returns how many were done and the outcome of the last.
+
+    The first of them is number ``first``; what is reached after every ``every``-th goes into the record. Writing stands
+    outside of the loop of steps, which is slower with it inside.
+    """
+    done, row = 0, 0
+    while done < n:
+        some = min(every - (first + done) % every, n - done)
+        reached, outcome = unrecorded_steps(
+            layout, plan, where, kinds, starts, params, prescribed, t + done * h, h, some, coefficients, tolerance,
+            weights, state, work, stages, scratch, counts,
+        )  # fmt: skip
+        done += reached
+        if outcome != CONVERGED:
+            return done, outcome
+        if (first + done) % every == 0:
+            write(where, state, stages, record, row)
+            row += 1
+    return n, CONVERGED

@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.errors import ModelError
-from flexmbs.integrators.alpha_step import CONVERGED, NOT_CONVERGED, NOT_FINITE, AlphaState, alpha_step, alpha_work
-from flexmbs.profiles.table import ProfileTable, evaluate
-from flexmbs.system.evaluate import work_arrays
-from flexmbs.system.newton import scratch_arrays
-from flexmbs.system.saddle import accelerations
+from flexmbs.integrators.alpha_run import CHUNK, AlphaRun, Carried
+from flexmbs.integrators.events import Watch
+from flexmbs.integrators.history import History, Snapshot, history_of, joined
+from flexmbs.integrators.interpolation import between
 from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
-
-HALVINGS = 10
-RELINEARISATIONS = 20
-LEFT_OUT = 1e-6
-"""Farthest, relative to the mechanism's size, that a row left out as redundant may miss."""
-
-
-class History(NamedTuple):
-    """What is kept of a run, time first."""
-
-    t: Array
-    q: Array
-    v: Array
-    rate: Array
-    multipliers: Array
-    angles: Array
+__all__ = ["GeneralizedAlpha", "History"]
 
 
 @dataclass(frozen=True)
@@ -48,10 +30,13 @@ class GeneralizedAlpha:
     rho_inf : spectral radius at infinite frequency: 1 keeps all energy, 0 removes what the step cannot follow at once.
         Below 1, as constrained systems need it.
     tolerance : relative error of accelerations at which Newton's iteration stops.
+    stabilised : whether constraints hold for velocities too, after every step (stabilised index 2). Multipliers are
+        then of second order from the first step on; without, errors of first order have to die out.
     """
 
     rho_inf: float = 0.8
     tolerance: float = 1e-8
+    stabilised: bool = False
     order = 2
 
     def __post_init__(self) -> None:
@@ -59,6 +44,8 @@ class GeneralizedAlpha:
             raise ModelError(f"rho_inf must be at least 0 and less than 1, not {self.rho_inf!r}.")
         if not (isinstance(self.tolerance, int | float) and 0.0 < self.tolerance < 1.0):
             raise ModelError(f"tolerance must lie between 0 and 1, not {self.tolerance!r}.")
+        if not isinstance(self.stabilised, bool):
+            raise ModelError(f"stabilised must be True or False, not {self.stabilised!r}.")
 
     @property
     def coefficients(self) -> tuple[float, float, float, float]:
@@ -76,155 +63,112 @@ class GeneralizedAlpha:
         step: float,
         every: int,
         progress: Callable[[float], None] | None = None,
+        watch: Watch | None = None,
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end`` in equal steps, keeping every ``every``-th; history, outcome, counters.
 
         A step that does not converge is halved, up to ten times; then the run stops and keeps what it has. It also
-        stops where rows that were left out as redundant at the start no longer hold.
+        stops where rows that were left out as redundant at the start no longer hold, at an event of ``watch`` that
+        says so, and at Ctrl-C. At kinks of profiles the method starts anew.
         """
-        run = _Run(self, system, start)
         total = max(1, round((t_end - start.t) / step))
-        h = (t_end - start.t) / total
-        kept = [run.snapshot(start.t)]
-        outcome = "finished"
-        done = 0
-        while done < total:
-            n = min(every, total - done)
-            reached, problem = run.advance(start.t + done * h, h, n)
-            if problem:
-                done_well = run.rescue(start.t + (done + reached) * h, h)
-                if not done_well:
-                    outcome = run.failure(start.t + (done + reached) * h, h, problem)
-                    kept.append(run.snapshot(start.t + (done + reached) * h))
-                    break
-                done += reached + 1
-                remainder = n - reached - 1
-                if remainder:
-                    continue
-            else:
-                done += n
-            contradiction = run.contradiction(start.t + done * h)
-            if contradiction:
-                outcome = contradiction
-                break
-            kept.append(run.snapshot(start.t + done * h))
+        run = _Kept(AlphaRun(self, system, start, (t_end - start.t) / total), start.t, total, every, watch)
+        try:
+            outcome = run.all(progress)
+        except KeyboardInterrupt:
+            outcome = f"interrupted at t = {run.parts[-1].t[-1]:.6g}"
+        counts = run.alpha.counts
+        counters = {"steps": run.done, "newton": int(counts[0]), "factorisations": int(counts[1])}
+        return joined(run.parts)._replace(carried=run.carried), outcome, counters
+
+
+class _Kept:
+    """A run and what is kept of it."""
+
+    def __init__(self, alpha: AlphaRun, t: float, total: int, every: int, watch: Watch | None) -> None:
+        self.alpha, self.t, self.total, self.every, self.watch = alpha, t, total, every, watch
+        self.each = every if watch is None else 1  # steps from one recorded state to the next
+        self.done = 0
+        self.breaks = alpha.breaks(t, total)
+        self.parts = [history_of([alpha.snapshot(t)])]
+        self.carried: Carried | None = alpha.carried()
+        if watch is not None:
+            watch.begin(alpha.snapshot(t))
+
+    def at(self, k: Any) -> Any:
+        """Time after k steps."""
+        return self.t + k * self.alpha.h
+
+    def all(self, progress: Callable[[float], None] | None) -> str:
+        """To the end; the outcome."""
+        while self.done < self.total:
+            outcome = self._some_steps()
+            if outcome:
+                return outcome
             if progress is not None:
-                progress(start.t + done * h)
-        history = History(*(np.array(column) for column in zip(*kept, strict=True)))
-        counters = {"steps": done, "newton": int(run.counts[0]), "factorisations": int(run.counts[1])}
-        return history, outcome, counters
+                progress(self.at(self.done))
+        self._keep_here()
+        return "finished"
 
+    def _some_steps(self) -> str:
+        """As many steps as one call of compiled code takes; what ended the run, in words."""
+        alpha, begin, each = self.alpha, self.done, self.each
+        if begin in self.breaks:
+            problem = alpha.across(self.at(begin), alpha.h, self.breaks[begin])
+        else:
+            n = min(*(k - begin for k in (*self.breaks, self.total) if k > begin), CHUNK, alpha.rows * each)
+            if (begin + n) // each > begin // each:
+                n -= (begin + n) % each  # ends with a state that is kept
+            reached, problem = alpha.advance(self.at(begin), alpha.h, n, begin, each)
+            self.done += reached
+            numbers = np.arange(begin // each + 1, self.done // each + 1) * each
+            outcome = self._take(numbers, alpha.recorded(self.at(numbers)), alpha.missing(len(numbers)))
+            if outcome or not problem:
+                return outcome
+            problem = 0 if alpha.rescue(self.at(self.done), alpha.h) else problem
+        if problem:
+            self._keep_here()
+            return alpha.failure(self.at(self.done), alpha.h, problem)
+        self.done += 1
+        for before, after in alpha.passed if begin in self.breaks else ():
+            outcome = self._watched(history_of([before]), np.zeros(1, dtype=bool))
+            if outcome:
+                return outcome
+            if self.watch is not None:
+                self.watch.begin(after)
+        here = history_of([alpha.snapshot(self.at(self.done))])
+        return self._take(np.array([self.done]), here, alpha.missing(0))
 
-class _Run:
-    """The arrays of one run."""
-
-    def __init__(self, method: GeneralizedAlpha, system: Any, start: State) -> None:
-        self.system, self.method = system, method
-        self.layout, self.plan, self.where = system.independent
-        self.table: ProfileTable = system.table
-        self.params = self.table.params.copy()
-        stages = system.evaluate(start.t, start.q, start.v, start.angles)
-        rate, multipliers = accelerations(self.layout, self.plan, self.where, start.v, stages)
-        self.state = AlphaState(
-            start.q.copy(), start.v.copy(), rate.copy(), rate.copy(), multipliers.copy(), start.angles.copy()
-        )
-        self.work = alpha_work(self.layout, self.plan)
-        self.stages, self.scratch = work_arrays(self.layout), scratch_arrays(self.layout, self.where)
-        self.weights = system.length_weights
-        self.tolerance = (method.tolerance, 1e-15 * system.walked[1])
-        self.prescribed = np.zeros((len(system.profiles), 3))
-        self.counts = np.zeros(2, dtype=np.int64)
-
-    def advance(self, t: float, h: float, n: int) -> tuple[int, int]:
-        """n steps from t; how many were done, and what stopped them (0 for nothing)."""
-        users = len(self.system.user_forces) > 0
-        if not self.table.callbacks and not users:
-            return self._steps(t, h, n)
-        for k in range(n):  # Python functions of time end the compiled loop
-            self.table.refresh(self.params, t + (k + 1) * h)
-            problem = self._user_step(t + k * h, h) if users else self._steps(t + k * h, h, 1)[1]
-            if problem:
-                return k, problem
-        return n, 0
-
-    def _user_step(self, t: float, h: float) -> int:
-        """A step in which Python forces are linearised about the prediction, and again until they are what they say."""
-        forces, state = self.system.user_forces, self.state
-        saved = [a.copy() for a in state]
-        q, v, a = saved[0], saved[1], saved[3]
-        x, v = h * v + 0.5 * h * h * a, v + h * a
-        for _ in range(RELINEARISATIONS):
-            forces.linearise(t + h, q, x, v, self.system.walked[1], self.stages.forces)
-            _, problem = self._steps(t, h, 1)
-            if problem:
-                return problem
-            x, v = self.work.increment.copy(), state.v.copy()
-            if forces.missing(t + h, state.q, v, x, self.stages.forces) <= self.method.tolerance:
-                return 0
-            for array, old in zip(state, saved, strict=True):
-                array[:] = old
-        return int(NOT_CONVERGED)
-
-    def _steps(self, t: float, h: float, n: int) -> tuple[int, int]:
-        done, problem = steps(
-            self.layout, self.plan, self.where, self.table.kinds, self.table.starts, self.params, self.prescribed,
-            t, h, n, self.method.coefficients, self.tolerance, self.weights,
-            self.state, self.work, self.stages, self.scratch, self.counts,
-        )  # fmt: skip
-        return int(done), int(problem)
-
-    def rescue(self, t: float, h: float) -> bool:
-        """One step of length h in ever smaller parts."""
-        saved = [a.copy() for a in self.state]
-        for k in range(1, HALVINGS + 1):
-            _, problem = self.advance(t, h / 2**k, 2**k)
-            if not problem:
-                return True
-            for array, old in zip(self.state, saved, strict=True):
-                array[:] = old
-        return False
-
-    def contradiction(self, t: float) -> str:
-        """Which row that was left out does not hold any more, in words; nothing if all do."""
-        missing = np.where(self.where.row_active, 0.0, np.abs(self.stages.phi))
-        if not missing.max(initial=0.0) > LEFT_OUT * max(1.0, self.system.walked[1]):
+    def _take(self, numbers: Any, new: History, missing: Array) -> str:
+        """Keep of the states after these steps what is due; why the run ends with them, if it does."""
+        over = next((k for k, m in enumerate(missing) if self.alpha.contradiction(0.0, m)), None)
+        new, numbers = new.part(slice(0, over)), numbers[:over]
+        outcome = self._watched(new, numbers % self.every == 0)
+        if outcome:
+            return outcome
+        self._keep(new.part(numbers % self.every == 0))
+        if over is None:
             return ""
-        row = int(np.argmax(missing))
-        return (
-            f"stopped before t = {t:.6g}: {self.system.labels[row]} followed from other rows at the start, but no more "
-            f"(it misses by {missing[row]:.3g}). The mechanism starts in a singular position: start it elsewhere "
-            "(start= on a joint, position= on a body)"
-        )
+        return self.alpha.contradiction([*self.at(numbers), self.at(self.done)][-1], float(missing[over]))
 
-    def failure(self, t: float, h: float, problem: int) -> str:
-        """Why and when it stopped, in words."""
-        what = (
-            "a number became infinite or undefined" if problem == NOT_FINITE else "Newton's iteration did not converge"
-        )
-        worst = ""
-        if len(self.stages.phi):
-            row = int(np.nanargmax(np.abs(self.stages.phi))) if np.isfinite(self.stages.phi).any() else 0
-            worst = f"; the largest constraint error is {self.stages.phi[row]:.3g} ({self.system.labels[row]})"
-        return f"stopped at t = {t:.6g}: {what}, also with a step of {h / 2**HALVINGS:.3g}{worst}"
+    def _watched(self, new: History, due: NDArray[np.bool_]) -> str:
+        """Words of the event among new states that ends the run, if one does; what is due before it is kept."""
+        stop = self.watch.steps(new, self._curve) if self.watch is not None and len(new.t) else None
+        if self.watch is None or stop is None:
+            return ""
+        self._keep(new.part(due & (new.t < stop.t)))
+        self._keep(history_of([stop]))
+        self.carried = None
+        return self.watch.words
 
-    def snapshot(self, t: float) -> tuple[Any, ...]:
-        """Copies of what is kept."""
-        s = self.state
-        return t, s.q.copy(), s.v.copy(), s.rate.copy(), s.multipliers.copy(), s.angles.copy()
+    def _curve(self, a: Snapshot, b: Snapshot) -> Callable[[float], Snapshot]:
+        return between(self.alpha.system, a, b, velocities=self.alpha.method.stabilised)
 
+    def _keep_here(self) -> None:
+        if self.parts[-1].t[-1] < self.at(self.done):
+            self._keep(history_of([self.alpha.snapshot(self.at(self.done))]))
 
-@njit(**_options)
-def steps(
-    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
-    state, work, stages, scratch, counts,
-):  # fmt: skip
-    """n steps of length h; returns how many were done and the outcome of the last."""
-    for k in range(n):
-        for r in range(prescribed.shape[0]):
-            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
-        outcome = alpha_step(
-            layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
-        )
-        if outcome != CONVERGED:
-            return k, outcome
-    return n, CONVERGED
+    def _keep(self, new: History) -> None:
+        if len(new.t):
+            self.parts.append(new)
+            self.carried = self.alpha.carried() if new.t[-1] == self.at(self.done) else None

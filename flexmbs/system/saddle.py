@@ -77,6 +77,14 @@ def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Wor
     return _solve(layout, plan, where, factors, x, work.gamma)
 
 
+def impulse(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> Array:
+    """The change of v of least kinetic energy after which the rows' rates hold."""
+    factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
+    add_mass(layout, where, v, work, factors.data, x)
+    x[:] = 0.0
+    return _solve(layout, plan, where, factors, x, -work.phi_rate)[0]
+
+
 def least(layout: Layout, plan: Plan, where: Places, weights: Array, work: Work, target: Array) -> Array:
     """The x of least Σ weight · x² with J x = target."""
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
