@@ -77,7 +77,7 @@ class AlphaWork(NamedTuple):
     next_jerk: Array
     next_change: Array
     turning: NDArray[np.bool_]  # (rows,) whose multiplier is a moment
-    memory: Array  # the step of which the factors are (0 for none) and the ratio by which corrections shrink
+    memory: Array  # the step of which the factors are (0 for none), the ratio by which corrections shrink, all mass
 
 
 def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
@@ -87,7 +87,7 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
         np.zeros(layout.n_q), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(layout.n_rows), np.zeros(plan.unknowns),
         factor_arrays(plan), np.zeros(n), np.zeros(layout.n_rows), np.zeros(n), np.zeros(layout.n_rows),
         np.array([not pulls(layout.measure_kind[layout.term_measure[k]]) for k in layout.row_start[:-1]], np.bool_),
-        np.zeros(2),
+        np.array([0.0, 0.0, layout.mass.sum()]),
     )  # fmt: skip
 
 
@@ -179,7 +179,8 @@ def alpha_step(
         if count > 0:
             ratio = size / before if before > 0.0 else 0.0
         left = 1.0 if ratio >= 0.5 else ratio
-        enough_push = 100.0 * tolerance[0] * most + 1e-300
+        # a force too small to move anything by what counts is small enough, as where there are no reactions at all
+        enough_push = 100.0 * tolerance[0] * most + work.memory[2] * enough
         stalled = count > 0 and ratio >= 0.5 and size <= ROUNDING * enough and push <= ROUNDING * enough_push
         if stalled or (size * left <= enough and push * left <= enough_push):
             work.memory[0] = h if count < OLD and not stalled else 0.0

@@ -13,6 +13,8 @@ from flexmbs.fem.loads import Gravity
 from flexmbs.forces import Stop
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.joints import planar, spatial
+from flexmbs.joints.drives import Drive
+from flexmbs.profiles import Ramp
 from flexmbs.system.system import System
 
 GRAVITY = Gravity((0.0, 0.0, -9.81))
@@ -69,3 +71,13 @@ def test_rounding_ends_the_iteration(tolerance: float) -> None:
     assert counters["steps"] == 50
     assert counters["newton"] < 10 * counters["steps"]
     assert np.isfinite(history.q).all()
+
+
+def test_no_reactions_at_all() -> None:
+    """An arm driven at constant speed about its mass centre: forces of rounding alone are no reason to go on."""
+    ground, arm = Ground(), PlanarBody("arm", 1.0, 0.5)
+    hinge = planar.Revolute("hinge", ground.at(0, 0), arm.at(0, 0))
+    motor = Drive("motor", hinge.angle, Ramp(0.0, 2.0, 0.0, 1.0))
+    motion, counters = run(System([ground, arm], [hinge, motor]), 0.5, 1e-3)
+    assert counters["newton"] < 3 * counters["steps"]
+    assert np.abs(motion.multipliers).max() < 1e-6
