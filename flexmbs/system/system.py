@@ -356,7 +356,7 @@ class System:
         """The elimination without redundant rows: what follows from other rows need not be asked for again."""
         layout, order, where = self.elimination
         active = np.ones(layout.n_rows, dtype=np.bool_)
-        if self.rows:
+        if self.graph.closing:  # rows of a tree are independent, each joint's of its own body
             active[self.rank_decision.redundant] = False
         return layout, order, where._replace(row_active=active)
 
