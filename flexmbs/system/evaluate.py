@@ -229,6 +229,13 @@ def row_gradients(layout, work):
 
 
 @njit(**_inner)
+def constraints(layout, prescribed, work):
+    """φ and J of all rows."""
+    row_values(layout, prescribed, work)
+    row_gradients(layout, work)
+
+
+@njit(**_inner)
 def row_speed(layout, r, v, work):
     """J v of row r."""
     speed = 0.0
