@@ -24,6 +24,7 @@ A, B, C = GROUND.at(0, 0, 0), BODY.at(-1, 0, 0), OTHER.at(0, 0, 0)
 HINGE, SLIDE = fm.Revolute("hinge", A, B), fm.Prismatic("slide", A, C)
 STEEL = fm.Material(2e11, 0.3, 7800.0)
 BOX, LINE = fm.Mesh.box((1, 1, 1), (1, 1, 1)), fm.Mesh.line((0, 0, 0), (1, 0, 0), 2)
+FEW = fm.ModalTruncation(2)
 FREE = fm.System([GROUND, BODY], [HINGE], [fm.Gravity((0, -9.81, 0))])
 DRIVEN = fm.System([GROUND, BODY], [HINGE, fm.Drive("drive", HINGE.angle, 0.5)])
 STATE = FREE.initial
@@ -66,7 +67,9 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Drive": (fm.Drive, {"name": "d", "coordinate": HINGE.angle, "motion": 1.0}),
     "Elements": (fm.Elements, {"mesh": BOX, "material": STEEL}),
     "Equations": (fm.Equations, {"M": np.eye(2), "f": np.ones(2), "J": np.ones((1, 2)), "gamma": np.ones(1)}),
+    "ExplicitRK": (fm.ExplicitRK, {"method": "RK4"}),
     "Fixed": (fm.Fixed, JOINT),
+    "FlexibleBody": (fm.FlexibleBody, {"name": "f", "mesh": BOX, "material": STEEL, "fixed": "x0", "reduction": FEW}),
     "Force": (loaded(fm.Force), {"nodes": "x1", "force": (0, 0, 1)}),
     "GeneralizedAlpha": (fm.GeneralizedAlpha, {"rho_inf": 0.5, "tolerance": 1e-8}),
     "Gravity": (weighed, {"acceleration": (0, 0, -9.81)}),
@@ -139,19 +142,60 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 OUTCOMES = {
     "Blocks", "Equilibrium", "Frame", "LinearModel", "MassProperties", "Modes", "NullSpace", "Profile", "Result",
-    "SectionForces", "Solution", "StaticResult", "SystemModes", "TensorField",
+    "SectionForces", "Solution", "StaticResult", "SystemModes", "TensorField", "Envelope", "FrameShapes", "LoadCases",
+    "MatrixForm", "ModalConstants", "NodalMatrices", "ReducedPart", "StrainGauges", "StressModes", "Tree",
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "Chord": "reduction/test_reduction_input.py",
+    "CircleInCircle": "forces/test_hollow_contact.py",
+    "CircleOnCircle": "forces/test_hollow_contact.py",
+    "CircleOnLine": "forces/test_hollow_contact.py",
+    "ConstantVelocity": "joints/test_gears_and_shafts.py",
+    "Controller": "forces/test_controller.py",
+    "CraigBampton": "reduction/test_reduction_input.py",
+    "Event": "integrators/test_events.py",
+    "FloatingBody": "reduction/test_floating_body.py",
+    "FreeInterface": "reduction/test_reduction_input.py",
+    "Gear": "joints/test_gears_and_shafts.py",
+    "Krylov": "reduction/test_reduction_input.py",
+    "ModalDamping": "reduction/test_reduction_input.py",
+    "ModalTruncation": "reduction/test_reduction_input.py",
+    "Part": "reduction/test_reduction_input.py",
+    "RackAndPinion": "joints/test_gears_and_shafts.py",
+    "Rayleigh": "reduction/test_reduction_input.py",
+    "Relation": "joints/test_user_constraints.py",
+    "RotatingFrame": "forces/test_rotating_frame.py",
+    "SphereInSphere": "forces/test_hollow_contact.py",
+    "Tangent": "reduction/test_reduction_input.py",
+    "UserConstraint": "joints/test_user_constraints.py",
+    "component": "joints/test_gears_and_shafts.py",
+    "matrix_form": "system/test_tree.py",
+    "planar.Cam": "joints/test_cam.py",
+    "planar.Circle": "joints/test_cam.py",
+    "planar.Curve": "joints/test_cam.py",
+    "planar.Gear": "joints/test_gears_and_shafts.py",
+    "planar.Line": "joints/test_cam.py",
+    "read_matrices": "reduction/test_read_matrices.py",
+    "load_reduced": "reduction/test_reduction_storage.py",
+    "load_stress_modes": "reduction/test_reduction_storage.py",
+    "reduce": "reduction/test_reduction_input.py",
+    "save_reduced": "reduction/test_reduction_storage.py",
+    "strain_gauges": "reduction/test_reduction_stress.py",
+    "stress_modes": "reduction/test_reduction_stress.py",
+}
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
-PLAIN = {"Gauss", "GibbsAppell", "Multipliers", "UdwadiaKalaba", "available_solvers"}
+PLAIN = {
+    "FullOrder", "Gauss", "GibbsAppell", "MeanAxes", "Multipliers", "StaticCondensation", "UdwadiaKalaba",
+    "available_solvers",
+}  # fmt: skip
 """Without arguments."""
 
 ANYTHING = {
     ("AppliedForce", "follows"), ("Centrifugal", "softening"), ("factorize", "definite"), ("modes", "stiffening"),
-    ("factorize", "product"),
+    ("factorize", "product"), ("FlexibleBody", "stiffening"), ("State", "carried"),
 }  # fmt: skip
 """Switches, which take anything as yes or no; and what only the solvers themselves pass on."""
 

@@ -37,6 +37,8 @@ class Maggi(Formulation):
     def __post_init__(self) -> None:
         if self.projector is not None and self.speeds is not None:
             raise ProjectionError("a projector says already what the speeds are: give projector or speeds, not both")
+        if self.projector is not None and np.ndim(self.projector) != 2 and not sp.issparse(self.projector):
+            raise ProjectionError(f"projector is a matrix A (velocities, speeds), not {self.projector!r}")
         if self.basis not in ("partition", "qr", "svd"):
             raise ProjectionError(f'unknown basis {self.basis!r} for Maggi: use "partition", "qr" or "svd"')
         if self.speeds is not None:
