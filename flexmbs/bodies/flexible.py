@@ -120,7 +120,7 @@ class FlexibleBody(Body):
 
     def save(self, path: str | PathLike[str], stress: Any = None) -> None:
         """Write the reduced body to a file (npz), with what ``load_stress_modes`` needs at the nodes of ``stress``."""
-        modes = None if stress is None else stress_modes(self.reduced, stress)
+        modes = None if stress is None else self._tried(stress_modes, self.reduced, stress)
         save_reduced(path, replace(self.reduced, name=self.name), modes)
 
     def _part(self) -> Any:
@@ -263,6 +263,18 @@ class FlexibleBody(Body):
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
         state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
-        if self.planar:
-            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
-        return RigidBody(self.name, mass, inertia, center, "origin", **state)
+        if not self.planar:
+            return RigidBody(self.name, mass, inertia, center, "origin", shape=self._drawn(), **state)
+        place, turn, velocity, spin = self.initial
+        return PlanarBody(
+            self.name, mass, inertia[2, 2], center[:2], "origin",
+            None if place is None else place[:2],
+            None if turn is None else float(np.arctan2(turn[1, 0], turn[0, 0])),
+            None if velocity is None else velocity[:2],
+            None if spin is None else float(spin[2]),
+            shape=self._drawn(),
+        )  # fmt: skip
+
+    def _drawn(self) -> Any:
+        """What it is drawn as when it is rigid: its own shapes, or its mesh unless that is points or lines."""
+        return self.shape or (self.reduced.mesh if self.reduced.mesh.dimension > 1 else None)

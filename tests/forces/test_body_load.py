@@ -13,6 +13,7 @@ from flexmbs.errors import ModelError
 from flexmbs.system.evaluate import retract
 
 STEEL = fm.Material(young=210e9, poisson=0.3, density=7850.0)
+SOFT = fm.Material(young=1e6, poisson=0.3, density=1000.0)
 SWAY = fm.Harmonic(amplitude=2.0, frequency=1.5, phase=0.4)
 
 
@@ -23,11 +24,11 @@ def bar(**options: Any) -> fm.FlexibleBody:
         "all ways": np.random.default_rng(3).normal(size=mesh.n_nodes * 3) * 1e3,
         "balanced": fm.Pressure("y0", 2e5).vector(elements(mesh)) + fm.Pressure("y1", 2e5).vector(elements(mesh)),
     }
-    return fm.FlexibleBody("bar", mesh, STEEL, reduction=fm.ModalTruncation(4), loads=loads, **options)
+    return fm.FlexibleBody("bar", mesh, SOFT, reduction=fm.ModalTruncation(4), loads=loads, **options)
 
 
 def elements(mesh: fm.Mesh) -> fm.Elements:
-    return fm.Elements(mesh, STEEL)
+    return fm.Elements(mesh, SOFT)
 
 
 def beam() -> fm.FlexibleBody:
@@ -37,13 +38,13 @@ def beam() -> fm.FlexibleBody:
         "couple": fm.Force("end", (0.0, 0.0, 0.0), moment=(4.0, 5.0, -6.0)),
     }
     section = fm.Section.rectangle(0.02, 0.03)
-    return fm.FlexibleBody("beam", mesh, STEEL, section=section, reduction=fm.ModalTruncation(5), loads=loads)
+    return fm.FlexibleBody("beam", mesh, SOFT, section=section, reduction=fm.ModalTruncation(5), loads=loads)
 
 
 def plate() -> fm.FlexibleBody:
     mesh = fm.Mesh.rectangle((1.0, 0.1), (5, 1), cell="quad8", origin=(0.2, -0.03))
     loads = {"edge": fm.Pressure("x1", 1e5), "any": np.random.default_rng(5).normal(size=2 * mesh.n_nodes)}
-    return fm.FlexibleBody("plate", mesh, STEEL, thickness=0.02, reduction=fm.ModalTruncation(3), loads=loads)
+    return fm.FlexibleBody("plate", mesh, SOFT, thickness=0.02, reduction=fm.ModalTruncation(3), loads=loads)
 
 
 BODIES = {"bar": bar(), "beam": beam(), "plate": plate()}
@@ -91,11 +92,11 @@ def test_a_load_is_the_sum_of_its_nodal_forces(name: str, load: str) -> None:
 @pytest.mark.parametrize(("name", "load"), CASES)
 def test_newtons_matrix_knows_loads(name: str, load: str) -> None:
     body = BODIES[name]
-    scale = 1e7 / np.abs(body.reduced.loads[load]).max()  # a load as strong as the body is stiff
+    scale = 20.0 / np.abs(body.reduced.loads[load]).max()
     system = fm.System([body], [], [fm.BodyLoad("load", body, load, scale)])
     x = 0.1 * np.random.default_rng(2).normal(size=system.n_v)
     x[-body.modes :] *= 0.01 / body.modal_lengths
-    assert tangent_error(system, x, 0 * x, step=1e-6)[0] < 1e-5
+    assert tangent_error(system, x, 0 * x)[0] < 1e-6
 
 
 def test_one_way_is_one_force() -> None:
@@ -117,7 +118,7 @@ def test_a_steady_load_bends_as_statics_says() -> None:
     )
     ground = fm.Ground()
     clamp = fm.Fixed("clamp", ground.at(0, 0, 0), body.at())
-    load = fm.BodyLoad("load", body, "side", fm.SmoothStep(0.0, 1.0, duration=1.0))
+    load = fm.BodyLoad("load", body, "side", fm.SmoothStep(0.0, 1.0, start=0.0, duration=1.0))
     motion = fm.forward_dynamics(fm.System([ground, body], [clamp], [load]), t_end=1.2, step=5e-3)
     tip = body.at("end").shapes[1] @ motion.q[-1, -body.modes :]
     assert tip == pytest.approx(10.0 * length**3 / (3 * 210e9 * 0.02**4 / 12), rel=3e-3)
