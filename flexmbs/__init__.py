@@ -51,7 +51,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, Event, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -105,8 +105,10 @@ from flexmbs.reduction import (
 )
 from flexmbs.results import Result
 from flexmbs.sections import Section
+from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
 from flexmbs.system.system import System
+from flexmbs.system.tree import Tree
 
 __version__ = "0.1.0"
 
@@ -138,6 +140,7 @@ __all__ = [
     "Equations",
     "Equilibrium",
     "Event",
+    "ExplicitRK",
     "Fixed",
     "FlexibleBody",
     "FlexmbsError",
@@ -162,6 +165,7 @@ __all__ = [
     "MassProperties",
     "Material",
     "MaterialError",
+    "MatrixForm",
     "MeanAxes",
     "Mesh",
     "MeshError",
@@ -221,6 +225,7 @@ __all__ = [
     "TangentSpaceODE",
     "TensorField",
     "Traction",
+    "Tree",
     "UdwadiaKalaba",
     "Universal",
     "UserConstraint",
@@ -238,6 +243,7 @@ __all__ = [
     "load_reduced",
     "load_stress_modes",
     "mass_properties",
+    "matrix_form",
     "modes",
     "null_space",
     "planar",

@@ -24,6 +24,7 @@ from flexmbs.system.newton import newton_system
 Array = NDArray[np.float64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_called: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
 _outer: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
@@ -41,22 +42,9 @@ class AlphaState(NamedTuple):
     angles: Array  # values near which angles are counted
 
 
-class Record(NamedTuple):
-    """Rows into which compiled steps write the states that are kept, and how far rows left out as redundant miss."""
-
-    q: Array
-    v: Array
-    rate: Array
-    multipliers: Array
-    angles: Array
-    missing: Array
-
-
-def record_arrays(layout: Layout, rows: int) -> Record:
-    """Room for so many states."""
-    widths = layout.n_q, layout.n_v, layout.n_v, layout.n_rows, len(layout.measure_kind)
-    q, v, rate, multipliers, angles = (np.zeros((rows, n)) for n in widths)
-    return Record(q, v, rate, multipliers, angles, np.zeros(rows))
+def record_widths(layout: Layout) -> tuple[int, ...]:
+    """Columns of a recorded state: q, v, v', λ, angles, and how far rows left out as redundant miss."""
+    return layout.n_q, layout.n_v, layout.n_v, layout.n_rows, len(layout.measure_kind), 1
 
 
 class AlphaWork(NamedTuple):
@@ -171,38 +159,26 @@ def accept(layout, h, coefficients, scale, increment, state, work, stages):
 
 
 @njit(**_inner)
+def copied(source, record, at, first):
+    """Copy into row ``at`` of the record from column ``first`` on; the column after it."""
+    for i in range(source.size):
+        record[at, first + i] = source[i]
+    return first + source.size
+
+
+@njit(**_called)
 def write(where, state, stages, record, at):
-    """Row ``at`` of the record becomes the state."""
-    for i in range(state.q.size):
-        record.q[at, i] = state.q[i]
-    for i in range(state.v.size):
-        record.v[at, i] = state.v[i]
-        record.rate[at, i] = state.rate[i]
+    """Row ``at`` of the record becomes the state, see ``record_widths``."""
+    column = copied(state.q, record, at, 0)
+    column = copied(state.v, record, at, column)
+    column = copied(state.rate, record, at, column)
+    column = copied(state.multipliers, record, at, column)
+    column = copied(state.angles, record, at, column)
     missing = 0.0
     for r in range(state.multipliers.size):
-        record.multipliers[at, r] = state.multipliers[r]
         if not where.row_active[r]:
             missing = max(missing, abs(stages.phi[r]))
-    record.missing[at] = missing
-    for m in range(state.angles.size):
-        record.angles[at, m] = state.angles[m]
-
-
-@njit(**_options)
-def unrecorded_steps(
-    layout, plan, where, kinds, starts, params, prescribed, t, h, n, coefficients, tolerance, weights,
-    state, work, stages, scratch, counts,
-):  # fmt: skip
-    """n steps of length h; returns how many were done and the outcome of the last."""
-    for k in range(n):
-        for r in range(prescribed.shape[0]):
-            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
-        outcome = alpha_step(
-            layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
-        )
-        if outcome != CONVERGED:
-            return k, outcome
-    return n, CONVERGED
+    record[at, column] = missing
 
 
 @njit(**_outer)
@@ -212,20 +188,16 @@ def steps(
 ):  # fmt: skip
     """n steps of length h; returns how many were done and the outcome of the last.
 
-    The first of them is number ``first``; what is reached after every ``every``-th goes into the record. Writing stands
-    outside of the loop of steps, which is slower with it inside.
+    The first of them is number ``first``; what is reached after every ``every``-th goes into the record.
     """
-    done, row = 0, 0
-    while done < n:
-        some = min(every - (first + done) % every, n - done)
-        reached, outcome = unrecorded_steps(
-            layout, plan, where, kinds, starts, params, prescribed, t + done * h, h, some, coefficients, tolerance,
-            weights, state, work, stages, scratch, counts,
-        )  # fmt: skip
-        done += reached
+    for k in range(n):
+        for r in range(prescribed.shape[0]):
+            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
+        outcome = alpha_step(
+            layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
+        )
         if outcome != CONVERGED:
-            return done, outcome
-        if (first + done) % every == 0:
-            write(where, state, stages, record, row)
-            row += 1
+            return k, outcome
+        if (first + k + 1) % every == 0:
+            write(where, state, stages, record, (first + k + 1) // every - first // every - 1)
     return n, CONVERGED

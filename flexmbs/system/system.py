@@ -44,6 +44,7 @@ from flexmbs.system.placing import initial_state, length_weights, walked
 from flexmbs.system.report import report
 from flexmbs.system.saddle import accelerations
 from flexmbs.system.state import State
+from flexmbs.system.tree import Tree, tree_of
 from flexmbs.system.user_forces import UserForces, frame_state
 
 Array = NDArray[np.float64]
@@ -262,6 +263,7 @@ class System:
                 profiles[len(self.rows) + self._first_time[k]] = as_profile(output)
         other.profiles = tuple(profiles)
         other.__dict__["table"] = ProfileTable.of(other.profiles)
+        other.__dict__.pop("tree", None)
         return other
 
     def sensed(self, controller: Controller, work: Work, v: Array) -> list[Any]:
@@ -339,6 +341,11 @@ class System:
                 body_inertia(self.layout, b, np.zeros(self.n_v), work, block, np.zeros(n))
                 out[b] = block
         return out
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Coordinates along the joints, with their dynamics, and the rows that close loops."""
+        return tree_of(self, self.initial.q)
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:
