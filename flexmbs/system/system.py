@@ -16,6 +16,7 @@ from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
 from flexmbs.forces.assemble import add_wrenches
+from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.controller import Controller, Sensed
 from flexmbs.forces.force import Force
 from flexmbs.forces.layout import USER_FORCE, time_functions
@@ -64,7 +65,7 @@ class System:
         self.forces: tuple[Any, ...] = listed(
             forces,
             "forces",
-            (Gravity, Force, UserForce, RotatingFrame, Controller),
+            (Gravity, Force, UserForce, RotatingFrame, Controller, BodyLoad),
             "a force of a mechanism (Gravity, SpringDamper, AppliedForce, ...)",
         )
         contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
@@ -78,7 +79,7 @@ class System:
         )
         self.controllers: tuple[Controller, ...] = tuple(f for f in self.forces if isinstance(f, Controller))
         self._parts = {
-            id(f): (f.parts(self.bodies) if isinstance(f, RotatingFrame | Controller) else [f])
+            id(f): (f.parts(self.bodies) if isinstance(f, RotatingFrame | Controller | BodyLoad) else [f])
             for f in self.forces
             if not isinstance(f, Gravity | UserForce)
         }
