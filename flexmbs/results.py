@@ -258,13 +258,14 @@ class Result:
         Along a coordinate (SpringDamper, Stop, JointFriction, and outputs of a Controller): the force or torque that
         raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
         the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
-        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground. Of a
-        BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
+        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
+        Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
         """
         states = (self.t, self.q, self.v, self.angles)
         if isinstance(of, BodyLoad):
             self.system.force_numbers(of)
-            last, rotation = int(self.system.layout.body_q[self.system.body_number(of.body) + 1]), self.rotation(of.body)
+            last = int(self.system.layout.body_q[self.system.body_number(of.body) + 1])
+            rotation = self.rotation(of.body)
             own = of.resultant(self.t, self.q[:, last - of.body.modes : last]).reshape(-1, 2, 3)
             total = np.einsum("tij,tkj->tki", rotation, own).reshape(-1, 6)
             return total[:, [0, 1, 5]] if of.body.planar else total

@@ -193,7 +193,7 @@ PLAIN = {
 
 ANYTHING = {
     ("AppliedForce", "follows"), ("Centrifugal", "softening"), ("factorize", "definite"), ("modes", "stiffening"),
-    ("factorize", "product"),
+    ("factorize", "product"), ("State", "carried"),
 }  # fmt: skip
 """Switches, which take anything as yes or no; and what only the solvers themselves pass on."""
 
