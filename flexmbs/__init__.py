@@ -1,6 +1,7 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
+from flexmbs.analyses.campbell import Campbell, Crossing, campbell
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
@@ -119,12 +120,14 @@ __all__ = [
     "Baumgarte",
     "Blocks",
     "Bushing",
+    "Campbell",
     "Centrifugal",
     "Chord",
     "ConstantSpeed",
     "ConstantVelocity",
     "Coupling",
     "CraigBampton",
+    "Crossing",
     "Cylindrical",
     "Distance",
     "Drive",
@@ -225,6 +228,7 @@ __all__ = [
     "UserForce",
     "accelerations",
     "available_solvers",
+    "campbell",
     "averaging_rows",
     "component",
     "factorize",
