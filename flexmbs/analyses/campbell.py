@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.mode_tracking import Set, follow, nearest, solved
-from flexmbs.analyses.spinning_models import SpinningModel, spinning_body, spinning_part
+from flexmbs.analyses.spinning_models import SpinningModel, handedness, spinning_body, spinning_part
 from flexmbs.analyses.spinning_system import spinning_system
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError, FlexmbsError
@@ -301,7 +301,7 @@ def _column(
 ) -> tuple[Complex, Complex, NDArray[np.int64], Array, float]:
     """Eigenvalues as seen, shapes, sense of whirl seen from the ground, assurance and growth at one speed."""
     values, shapes = found.values[chosen] + 1j * waves * found.speed, found.shapes[:, chosen]
-    hand = model.handedness(shapes)
+    hand = handedness(model, shapes)
     sense = np.where(np.abs(hand) > WHIRLS, np.sign(hand), 0.0)
     around = sense if frame == "rotating" else np.zeros(len(chosen))
     ground = values.imag + around * found.speed

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
@@ -39,8 +40,15 @@ class Set:
 
 
 def solved(model: SpinningModel, speed: float, count: int) -> Set:
-    """The modes of a model at a speed, smallest first."""
+    """The modes of a model at a speed, smallest first; of equal ones those combinations that go around the axis."""
     values, shapes = model.spectrum(speed, count)
+    groups = clusters(values)
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        if len(members) > 1:
+            around, size = model.whirl_forms(shapes[:, members])
+            if np.linalg.cond(size) < 1e6:
+                shapes[:, members] = shapes[:, members] @ scipy.linalg.eigh(around, size)[1]
     return Set(speed, values, shapes, np.ones(len(values)))
 
 

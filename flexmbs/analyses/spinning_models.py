@@ -34,6 +34,9 @@ from flexmbs.reduction.stiffening import inertia_factors
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+ASIDE = (0.0, 1e-5, 1e-4, 1e-3)
+"""How far from a critical speed, relative to it, the sparse problem is solved where it cannot be at the speed itself."""
+
 
 class SpinningModel(Protocol):
     """Eigenvalues and shapes at a speed, both of each pair λ, λ*, smallest first."""
@@ -57,13 +60,20 @@ class SpinningModel(Protocol):
         """Shapes in coordinates whose squares compare."""
         ...
 
-    def handedness(self, shapes: Complex) -> Array:
-        """(k,) 1 for circular motion about the axis with the spin (of exp(iωt), ω > 0), -1 against it, 0 for neither."""
+    def whirl_forms(self, shapes: Complex) -> tuple[Complex, Complex]:
+        """Hermitian forms (k, k) of going around the axis and of the size of shapes, see ``handedness``."""
         ...
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """(k,) waves n around the axis: in axes that stand still λ becomes λ + inΩ."""
         ...
+
+
+def handedness(model: SpinningModel, shapes: Complex) -> Array:
+    """(k,) 1 for circular motion about the axis with the spin (of exp(iωt), ω > 0), -1 against it, 0 for neither."""
+    around, size = model.whirl_forms(shapes)
+    total = np.diag(size).real
+    return np.asarray(np.diag(around).real / np.where(total > 0, total, 1.0))
 
 
 def pairs(values: Complex, vectors: Complex, count: int) -> tuple[Complex, Complex]:
@@ -127,10 +137,9 @@ class SpinningBody:
         """As they are: orthonormal in the mass."""
         return shapes
 
-    def handedness(self, shapes: Complex) -> Array:
-        """Through C."""
-        turned = np.einsum("ik,ij,jk->k", shapes.conj(), self.constants[0], shapes)
-        return np.asarray(turned.imag / (2 * np.sum(np.abs(shapes) ** 2, axis=0)))
+    def whirl_forms(self, shapes: Complex) -> tuple[Complex, Complex]:
+        """Through C and M."""
+        return -0.5j * shapes.conj().T @ self.constants[0] @ shapes, shapes.conj().T @ shapes
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """From the shapes of the nodes."""
@@ -196,13 +205,24 @@ class SpinningPart:
         return self.mass, c, stiffness
 
     def spectrum(self, speed: float, count: int) -> tuple[Complex, Complex]:
-        """Of the sparse pencil; very near a critical speed, where K is singular, of one a little aside."""
-        product = reduced_product(self.projection, exact_product(self.elements, self.blocks(speed)))
+        """Of the sparse pencil; very near a critical speed, where K is singular, from a speed a little aside."""
         wanted = min(count, self.mass.shape[0])
-        try:
-            values, vectors = quadratic_modes(*self.matrices(speed), wanted, stiffness_operator=product)
-        except SolverError:
-            values, vectors = quadratic_modes(*self.matrices(speed * (1 + 1e-7) + 1e-7), wanted)
+        for aside in ASIDE:
+            there = speed * (1 + aside)
+            m, c, k = self.matrices(there)
+            product = reduced_product(self.projection, exact_product(self.elements, self.blocks(there)))
+            try:
+                values, vectors = quadratic_modes(m, c, k, wanted, stiffness_operator=product)
+                break
+            except SolverError as error:
+                if aside == ASIDE[-1]:
+                    raise AnalysisError(f"{self.name}: no modes were found at {speed:.6g} rad/s: {error}.") from error
+        if there != speed:  # to first order: λ' = -xᴴ(λC₁ + 2ΩK₂)x / xᴴ(2λM + C)x
+            second = self.projection.project(self.elements.assemble(self.second))
+            change = values * (self.first @ vectors) + 2 * there * (second @ vectors)
+            scale = 2 * values * (m @ vectors) + c @ vectors
+            slope = -np.sum(vectors.conj() * change, axis=0) / np.sum(vectors.conj() * scale, axis=0)
+            values = values + slope * (speed - there)
         both = np.abs(values.imag) > 0
         values = np.concatenate([values, values[both].conj()])
         return pairs(values, np.hstack([vectors, vectors[:, both].conj()]), count)
@@ -211,10 +231,10 @@ class SpinningPart:
         """By the square roots of the masses on the diagonal."""
         return np.sqrt(np.maximum(self.mass.diagonal(), 0.0))[:, None] * shapes
 
-    def handedness(self, shapes: Complex) -> Array:
-        """Through C."""
-        turned = np.sum(shapes.conj() * (self.first @ shapes), axis=0)
-        return np.asarray(turned.imag / (2 * np.sum(shapes.conj() * (self.mass @ shapes), axis=0).real))
+    def whirl_forms(self, shapes: Complex) -> tuple[Complex, Complex]:
+        """Through C and M."""
+        back = shapes.conj().T
+        return -0.5j * back @ (self.first @ shapes), back @ (self.mass @ shapes)
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """From the shapes of the nodes."""

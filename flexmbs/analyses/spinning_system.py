@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,18 +66,17 @@ class SpinningSystem:
         """As lengths."""
         return self.system.length_weights[:, None] * shapes
 
-    def handedness(self, shapes: Complex) -> Array:
+    def whirl_forms(self, shapes: Complex) -> tuple[Complex, Complex]:
         """From the motion of points of the bodies."""
         moved = (self._points @ shapes).reshape(-1, 3, shapes.shape[1])
-        turned = np.einsum("pik,ij,pjk->k", moved.conj(), skew(self.axis), moved)
-        size = np.sum(np.abs(moved) ** 2, axis=(0, 1))
-        return np.asarray(turned.imag / np.where(size > 0, size, 1.0))
+        turned = np.einsum("pik,ij,pjl->kl", moved.conj(), skew(self.axis), moved)
+        return -1j * turned, np.einsum("pik,pil->kl", moved.conj(), moved)
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """None: its axes stand still already, or are meant to turn."""
         return np.zeros(shapes.shape[1], dtype=np.int64)
 
-    @property
+    @cached_property
     def _points(self) -> Array:
         """(3 points, n_v) motion of points of the spinning bodies, weighted by the roots of their masses."""
         start = self.system.initial
