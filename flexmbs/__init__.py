@@ -4,6 +4,7 @@ from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for th
 from flexmbs.analyses.campbell import Campbell, Crossing, campbell
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
+from flexmbs.analyses.frequency_response import BaseMotion, FrequencyResponse, frequency_response
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
@@ -117,6 +118,7 @@ __all__ = [
     "AppliedForce",
     "AugmentedLagrangian",
     "Averaged",
+    "BaseMotion",
     "Baumgarte",
     "Blocks",
     "Bushing",
@@ -144,6 +146,7 @@ __all__ = [
     "Frame",
     "FrameShapes",
     "FreeInterface",
+    "FrequencyResponse",
     "FullOrder",
     "Gauss",
     "Gear",
@@ -228,11 +231,12 @@ __all__ = [
     "UserForce",
     "accelerations",
     "available_solvers",
-    "campbell",
     "averaging_rows",
+    "campbell",
     "component",
     "factorize",
     "forward_dynamics",
+    "frequency_response",
     "full_order_projection",
     "gear",
     "inertia_factors",

@@ -34,7 +34,7 @@ PURE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """The turn by 2π/``sectors`` that maps a mesh onto itself: node a moves to ``image[a]``, vectors by ``rotation``."""
+    """The turn by 2π/``sectors`` that maps a mesh onto itself: node a to ``image[a]``, vectors by ``rotation``."""
 
     sectors: int
     image: NDArray[np.int64]
@@ -103,16 +103,16 @@ def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
     worst = int(np.argmax(np.maximum(missed, mixed)))
     if max(missed[worst], mixed[worst]) > SPANNED:
         raise AnalysisError(
-            f"{reduced.name}: coordinate {worst + 1} of {reduced.size} ({reduced.constants.frequencies[worst]:.5g} Hz), "
-            "turned about the axis, is not among the coordinates: its twin is cut off, or the body is not "
-            "axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
+            f"{reduced.name}: coordinate {worst + 1} of {reduced.size} "
+            f"({reduced.constants.frequencies[worst]:.5g} Hz), turned about the axis, is not among the coordinates: its twin "
+            "is cut off, or the body is not axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
         )
     angles, vectors = scipy.linalg.eig(matrix)
     phase = np.angle(angles)
     if np.any(np.abs(np.abs(phase) - np.pi) < 1e-6):
         raise AnalysisError(
-            f"{reduced.name}: {turn.sectors} sectors around the axis do not tell a shape with {turn.sectors // 2} waves "
-            "from its mirror image. Mesh more sectors, or keep fewer modes."
+            f"{reduced.name}: {turn.sectors} sectors around the axis do not tell a shape with {turn.sectors // 2} "
+            "waves from its mirror image. Mesh more sectors, or keep fewer modes."
         )
     gamma = (vectors * (1j * phase)) @ np.linalg.inv(vectors) * turn.sectors / (2 * np.pi)
     return np.ascontiguousarray((gamma.real - gamma.real.T) / 2)

@@ -88,7 +88,7 @@ class Campbell:
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """"forward", "backward" or empty for each mode, as at the highest speed."""
+        """ "forward", "backward" or empty for each mode, as at the highest speed."""
         return tuple(DIRECTIONS[int(w)] for w in self.whirl[-1])
 
     def crossings(self, order: float = 1.0) -> tuple[Crossing, ...]:
@@ -166,7 +166,7 @@ class Campbell:
             found = there.values[nearest(self.model, start, shape, there)]
             value = complex(found + 1j * self.waves[mode] * speed)
             gap = value.imag - slope * speed
-            if abs(gap) <= 1e-10 * (abs(value) + self.model.unit) or high - low <= 1e-13 * high:
+            if abs(gap) <= 1e-10 * (abs(value) + self.model.unit) or high - low <= 1e-12 * high:
                 break
             if gap * below > 0:
                 low, below, above = speed, gap, above / 2 if side == 1 else above

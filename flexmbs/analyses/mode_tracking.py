@@ -1,8 +1,8 @@
 """Following modes from speed to speed by modal assurance of complex states z = (x, λx).
 
-Two neighbouring sets of states Z₁, Z₂ are compared through their dual bases: (Z₁⁺Z₂)_ij (Z₂⁺Z₁)_ji is 1 where mode j of the
-second continues mode i of the first, whatever the scale of vectors, and tells a forward whirl from a backward one with
-the same shape. Where lines cross, shapes go straight on; where they veer, the step is halved until shapes change little
+Two neighbouring sets of states Z₁, Z₂ are compared through their dual bases: (Z₁⁺Z₂)_ij (Z₂⁺Z₁)_ji is 1 where mode j of
+the second continues mode i of the first, whatever the scale of vectors, and tells a forward whirl from a backward one
+with the same shape. Where lines cross, shapes go straight on; where they veer, the step is halved until shapes change little
 from step to step, so that each mode stays on its own line.
 """
 

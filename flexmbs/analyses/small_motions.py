@@ -81,6 +81,8 @@ def small_motions(system: System, state: State, analysis: str, turning: Any = No
         try:
             w, u = _frame_terms(system, state, steady)
         except AnalysisError as error:  # a flexible body that is not axisymmetric spins
+            if turning is not None:
+                raise AnalysisError(f"{analysis}: {error}") from None
             changed = str(error)
             continue
         found = _free_motions(system, here, w, analysis)

@@ -35,17 +35,26 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 ASIDE = (0.0, 1e-5, 1e-4, 1e-3)
-"""How far from a critical speed, relative to it, the sparse problem is solved where it cannot be at the speed itself."""
+"""How far from a critical speed, relative to it, the sparse problem is solved where it cannot be just there."""
 
 
 class SpinningModel(Protocol):
     """Eigenvalues and shapes at a speed, both of each pair λ, λ*, smallest first."""
 
-    name: str
-    turning: bool
-    """Whether shapes are seen in axes that turn with the speed."""
-    bisections: int
-    """How often a step between speeds may be halved to follow modes: fewer where a solution is dear."""
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def turning(self) -> bool:
+        """Whether shapes are seen in axes that turn with the speed."""
+        ...
+
+    @property
+    def bisections(self) -> int:
+        """How often a step between speeds may be halved to follow modes: fewer where a solution is dear."""
+        ...
 
     @property
     def unit(self) -> float:
@@ -275,4 +284,3 @@ def spinning_part(elements: Elements, axis: Array, fixed: Any, stiffening: bool 
     if not mass.diagonal().any():
         raise AnalysisError(f"{elements.mesh.name}: without mass there are no modes; give the material a density.")
     return SpinningPart(elements, axis, projection, mass, first, second, damping)
-

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.analyses.small_motions import balancing, motions_left_free, small_motions
+from flexmbs.analyses.spinning_models import pairs
 from flexmbs.bodies.body import PLANAR, RIGID, Body
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError
@@ -40,7 +41,9 @@ class SpinningSystem:
     axis: Array
     turning: bool
     spinning: tuple[bool, ...]
-    unit: float
+    unit: float = 1.0
+    neutral: int = 0
+    """Eigenvalues of motions that nothing holds, as the spin itself: zero but for rounding."""
     bisections: int = 6
 
     @property
@@ -53,14 +56,18 @@ class SpinningSystem:
         """Of the small motions about the steady spin."""
         state = steady_spin(self.system, speed * self.axis, self.spinning)
         seen = speed * self.axis if self.turning else np.zeros(3)
-        found = small_motions(self.system, state, "campbell", seen)
+        try:
+            found = small_motions(self.system, state, "campbell", seen)
+        except AnalysisError as error:
+            other = "inertial" if self.turning else "rotating"
+            raise AnalysisError(
+                f"{error} The rotating frame takes any rotor on supports alike in all directions, the inertial frame "
+                f'axisymmetric rotors on any supports: try frame="{other}", or neither has constant equations.'
+            ) from error
         values, vectors = np.linalg.eig(found.matrix)
-        held = np.abs(values) > ZERO * np.abs(values).max(initial=0.0)
-        values, vectors = values[held].astype(complex), vectors[: found.shifts.shape[1], held]
-        keep = np.argsort(np.abs(values), kind="stable")[: 2 * count + 1]
-        if len(keep) > 2 * count:  # do not divide a pair
-            keep = keep[:-1] if np.isclose(values[keep[-2]], values[keep[-3]].conj(), rtol=1e-6) else keep[:-2]
-        return values[keep], np.asarray(found.shifts @ vectors[:, keep], dtype=complex)
+        held = np.argsort(np.abs(values), kind="stable")[self.neutral :]
+        shapes = np.asarray(found.shifts @ vectors[: found.shifts.shape[1], held], dtype=complex)
+        return pairs(values[held].astype(complex), shapes, count)
 
     def weighted(self, shapes: Complex) -> Complex:
         """As lengths."""
@@ -120,11 +127,11 @@ def spinning_system(system: System, axis: Array, turning: bool, spinning: Any) -
             "campbell: gravity across the axis bends a rotor anew at every angle, and changes its frequencies only "
             "through the supports. Leave Gravity out, and give bearings the stiffness they have under the weight."
         )
-    model = SpinningSystem(system, axis, turning, chosen, 1.0)
-    values, _ = model.spectrum(0.0, 1)
-    if not len(values):
-        raise AnalysisError("campbell: nothing vibrates: the joints and drives hold all bodies.")
-    return SpinningSystem(system, axis, turning, chosen, float(np.abs(values[0])))
+    size = np.abs(SpinningSystem(system, axis, turning, chosen).spectrum(0.0, system.n_v)[0])
+    neutral = int(np.sum(size <= ZERO * size.max(initial=0.0)))
+    if neutral == len(size):
+        raise AnalysisError("campbell: nothing vibrates: no spring or flexible body holds what the joints leave free.")
+    return SpinningSystem(system, axis, turning, chosen, float(size[neutral]), neutral)
 
 
 def _spinning(system: System, given: Any) -> tuple[bool, ...]:
@@ -152,7 +159,8 @@ def steady_spin(system: System, turning: Array, spinning: tuple[bool, ...]) -> S
     for _ in range(ITERATIONS):
         v, rate, frame, bend = _carried(system, q, angles, turning, spinning)
         equations = system.equations(0.0, q, v, angles).dense()
-        multipliers = balancing(system, equations.J, equations.M @ rate - equations.f) if equations.rows else np.zeros(0)
+        missing = equations.M @ rate - equations.f
+        multipliers = balancing(system, equations.J, missing) if equations.rows else np.zeros(0)
         here = linearised(system, 0.0, q, v, rate, multipliers, angles)
         basis = motions_left_free(system, here.jacobian)
         push = basis.T @ here.residual
