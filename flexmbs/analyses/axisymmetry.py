@@ -103,9 +103,9 @@ def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
     worst = int(np.argmax(np.maximum(missed, mixed)))
     if max(missed[worst], mixed[worst]) > SPANNED:
         raise AnalysisError(
-            f"{reduced.name}: coordinate {worst + 1} of {reduced.size} "
-            f"({reduced.constants.frequencies[worst]:.5g} Hz), turned about the axis, is not among the coordinates: its twin "
-            "is cut off, or the body is not axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
+            f"{reduced.name}: coordinate {worst + 1} of {reduced.size} ({reduced.constants.frequencies[worst]:.5g} Hz) "
+            "is not among the coordinates any more when turned about the axis: its twin was cut off, or the body is "
+            "not axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
         )
     angles, vectors = scipy.linalg.eig(matrix)
     phase = np.angle(angles)

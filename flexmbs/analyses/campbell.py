@@ -15,6 +15,7 @@ from flexmbs.analyses.spinning_system import spinning_system
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.fem.elements import Elements
+from flexmbs.given import number
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction import ReducedPart
 from flexmbs.rotations import axis_vector
@@ -97,14 +98,15 @@ class Campbell:
         In the rotating frame the order is that of a load standing still in space with so many waves around the axis (an
         engine order); in the inertial frame 1 is that of unbalance.
         """
-        if not (np.isscalar(order) and np.isfinite(order) and order >= 0):  # type: ignore[arg-type,call-overload]
+        times = number(order)
+        if not (np.isfinite(times) and times >= 0):
             raise AnalysisError(f"crossings: the order is a number, zero or more, not {order!r}.")
         found = []
         for mode in range(self.eigenvalues.shape[1]):
-            for sign in (1.0, -1.0) if order else (1.0,):
-                gap = self.eigenvalues[:, mode].imag - sign * order * self.speeds
+            for sign in (1.0, -1.0) if times else (1.0,):
+                gap = self.eigenvalues[:, mode].imag - sign * times * self.speeds
                 for k in np.flatnonzero(gap[:-1] * gap[1:] < 0):
-                    found.append(self._crossing(mode, int(k), sign * order, float(gap[k]), float(gap[k + 1])))
+                    found.append(self._crossing(mode, int(k), sign * times, float(gap[k]), float(gap[k + 1])))
                 for k in np.flatnonzero((gap == 0) & (self.speeds > 0)):
                     found.append(self._named(mode, float(self.speeds[k]), complex(self.eigenvalues[k, mode]), int(k)))
         return tuple(sorted(found, key=lambda c: c.speed))
@@ -163,7 +165,7 @@ class Campbell:
         for _ in range(60):
             speed = (low * above - high * below) / (above - below)
             there = solved(self.model, speed, self._count)
-            found = there.values[nearest(self.model, start, shape, there)]
+            found = there.values[nearest(self.model, float(self.speeds[k]), start, shape, there)]
             value = complex(found + 1j * self.waves[mode] * speed)
             gap = value.imag - slope * speed
             if abs(gap) <= 1e-10 * (abs(value) + self.model.unit) or high - low <= 1e-12 * high:

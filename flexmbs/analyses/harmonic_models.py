@@ -202,7 +202,7 @@ class HarmonicPart:
         for f, columns in enumerate(solved):
             for i in range(columns.shape[1]):
                 u = self.model.projection.expand_rates(columns[:, [i]])[:, 0].reshape(shape)
-                real, imag = (stress_field(elements, part).nodal[nodes] for part in (u.real, u.imag))  # type: ignore[union-attr]
+                real, imag = (stress_field(elements, part).nodal[nodes] for part in (u.real, u.imag))
                 out[f, i] = real + 1j * imag
         return nodes, out, False
 

@@ -2,8 +2,8 @@
 
 Two neighbouring sets of states Z₁, Z₂ are compared through their dual bases: (Z₁⁺Z₂)_ij (Z₂⁺Z₁)_ji is 1 where mode j of
 the second continues mode i of the first, whatever the scale of vectors, and tells a forward whirl from a backward one
-with the same shape. Where lines cross, shapes go straight on; where they veer, the step is halved until shapes change little
-from step to step, so that each mode stays on its own line.
+with the same shape. Where lines cross, shapes go straight on; where they veer, the step is halved until shapes change
+little from step to step, so that each mode stays on its own line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from flexmbs.analyses.spinning_models import SpinningModel
+from flexmbs.analyses.spinning_models import SpinningModel, handedness
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -52,10 +52,15 @@ def solved(model: SpinningModel, speed: float, count: int) -> Set:
     return Set(speed, values, shapes, np.ones(len(values)))
 
 
-def states(model: SpinningModel, values: Complex, shapes: Complex) -> Complex:
-    """Unit states (x, λx / unit) as columns."""
+def states(model: SpinningModel, speed: float, values: Complex, shapes: Complex) -> Complex:
+    """Unit states (x, λx / unit) as columns.
+
+    In turning axes λ of what goes around them changes with the speed by itself, and two that whirl in opposite senses
+    take each other's place; λ + ihΩ with their handedness h, nearly λ as seen from the ground, does not.
+    """
     x = model.weighted(shapes)
-    z = np.vstack([x, x * (values / model.unit)])
+    seen = values + 1j * handedness(model, shapes) * speed if model.turning else values
+    z = np.vstack([x, x * (seen / model.unit)])
     size = np.linalg.norm(z, axis=0)
     return np.asarray(z / np.where(size > 0, size, 1.0))
 
@@ -65,10 +70,10 @@ def follow(model: SpinningModel, first: Set, speed: float, count: int, wanted: i
     return _between(model, first, solved(model, speed, count), count, wanted, model.bisections)
 
 
-def nearest(model: SpinningModel, value: complex, shape: Complex, there: Set) -> int:
-    """Which mode of a set continues a single mode."""
-    here = states(model, np.array([value]), shape[:, None])
-    share = np.linalg.lstsq(states(model, there.values, there.shapes), here, rcond=1e-10)[0][:, 0]
+def nearest(model: SpinningModel, speed: float, value: complex, shape: Complex, there: Set) -> int:
+    """Which mode of a set continues a single mode at another speed."""
+    here = states(model, speed, np.array([value]), shape[:, None])
+    share = np.linalg.lstsq(states(model, there.speed, there.values, there.shapes), here, rcond=1e-10)[0][:, 0]
     return int(np.argmax(np.abs(share)))
 
 
@@ -95,14 +100,16 @@ def _between(model: SpinningModel, first: Set, second: Set, count: int, wanted: 
 
 def _matched(model: SpinningModel, first: Set, second: Set) -> Set:
     """The second set in the order of the first."""
-    z1, z2 = states(model, first.values, first.shapes), states(model, second.values, second.shapes)
+    z1, z2 = (states(model, one.speed, one.values, one.shapes) for one in (first, second))
     there, back = (np.linalg.lstsq(a, b, rcond=1e-10)[0] for a, b in ((z1, z2), (z2, z1)))
+    sizes = np.linalg.norm(model.weighted(second.shapes), axis=0) / np.linalg.norm(z2[: len(z2) // 2], axis=0)
     same = there * back.T
     groups = clusters(second.values)
     likeness = np.empty(same.shape)
     for group in np.unique(groups):
         members = groups == group
-        likeness[:, members] = np.minimum(np.abs(same[:, members].sum(axis=1)), 1.0)[:, None]
+        likeness[:, members] = same[:, members].sum(axis=1).real[:, None]
+    likeness = np.minimum(likeness, 2.0 - likeness)  # more than 1 is as doubtful as less
     # of modes that are alike the nearer eigenvalue continues: a slight preference only
     apart = np.abs(second.values - first.values[:, None])
     apart = apart / (apart + np.abs(second.values) + np.abs(first.values)[:, None] + 1e-300)
@@ -118,12 +125,5 @@ def _matched(model: SpinningModel, first: Set, second: Set) -> Set:
         if len(members) > 1 and len(places) == len(members):  # the combination that continues each mode
             mixing = back[np.ix_(members, places)]
             if np.linalg.cond(mixing) < 1e3:
-                shapes[:, places] = second.shapes[:, members] / _sizes(model, second, members) @ mixing
+                shapes[:, places] = second.shapes[:, members] / sizes[members] @ mixing
     return Set(second.speed, values, shapes, sure)
-
-
-def _sizes(model: SpinningModel, found: Set, members: NDArray[np.int64]) -> Array:
-    """Sizes by which ``states`` divides."""
-    x = model.weighted(found.shapes[:, members])
-    ratio = np.abs(found.values[members]) / model.unit
-    return np.asarray(np.linalg.norm(x, axis=0) * np.sqrt(1 + ratio**2))

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from flexmbs.analyses.axisymmetry import harmonics, turn_of
@@ -139,8 +140,8 @@ class SpinningBody:
         _, c, k = self.matrices(speed)
         # λ in units of a frequency keeps both halves of the state of one size
         state = np.block([[np.zeros((n, n)), np.eye(n)], [-k / self.unit**2, -c / self.unit]])
-        values, vectors = np.linalg.eig(state)
-        return pairs(self.unit * values.astype(complex), vectors[:n].astype(complex), count)
+        values, vectors = scipy.linalg.eig(state)
+        return pairs(self.unit * values, vectors[:n].astype(complex), count)
 
     def weighted(self, shapes: Complex) -> Complex:
         """As they are: orthonormal in the mass."""

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 ITERATIONS = 30
-ZERO = 1e-6
+ZERO = 1e-7
 """Eigenvalues of this size relative to the largest belong to motions that nothing holds (the spin itself)."""
 SAMPLES = 60
 """Nodes of a flexible body by which its whirl is seen."""
