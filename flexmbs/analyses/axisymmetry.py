@@ -107,12 +107,14 @@ def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
             "is not among the coordinates any more when turned about the axis: its twin was cut off, or the body is "
             "not axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
         )
-    angles, vectors = scipy.linalg.eig(matrix)
-    phase = np.angle(angles)
+    # the turn is orthogonal, and so is its Schur form diagonal, however often eigenvalues come
+    diagonal, vectors = scipy.linalg.schur(matrix, output="complex")
+    phase = np.angle(np.diag(diagonal))
     if np.any(np.abs(np.abs(phase) - np.pi) < 1e-6):
         raise AnalysisError(
             f"{reduced.name}: {turn.sectors} sectors around the axis do not tell a shape with {turn.sectors // 2} "
             "waves from its mirror image. Mesh more sectors, or keep fewer modes."
         )
-    gamma = (vectors * (1j * phase)) @ np.linalg.inv(vectors) * turn.sectors / (2 * np.pi)
-    return np.ascontiguousarray((gamma.real - gamma.real.T) / 2)
+    waves = np.round(phase * turn.sectors / (2 * np.pi))
+    gamma = ((vectors * (1j * waves)) @ vectors.conj().T).real
+    return np.ascontiguousarray((gamma - gamma.T) / 2)

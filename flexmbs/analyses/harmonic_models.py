@@ -25,7 +25,6 @@ from flexmbs.forces import AppliedForce
 from flexmbs.linalg import factorize
 from flexmbs.reduction import Part, Rayleigh, ReducedPart, stress_modes
 from flexmbs.reduction.damping import damping_coefficients
-from flexmbs.reduction.interfaces import frame_rows
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -179,8 +178,11 @@ class HarmonicPart:
 
     def seen(self, place: Any, direction: Array) -> Array:
         """Mean displacement of the place."""
-        _, rows = frame_rows(self.part, _place(place))
-        return np.asarray((direction @ rows[:3]) @ self.model.projection.matrix).ravel()
+        which = _place(place)
+        which = [int(which)] if isinstance(which, int | np.integer) else which
+        row = np.zeros((self.part.mesh.n_nodes, self.part.dofs_per_node))
+        row[self.part.nodes(which), : self.axes] = np.outer(self.part.weights(which), direction[: self.axes])
+        return np.asarray(self.model.projection.project_columns(row.reshape(-1, 1)))[:, 0]
 
     def solve(self, omegas: Array, forces: Array) -> Complex:
         """By a sparse factorisation at each frequency."""

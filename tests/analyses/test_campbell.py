@@ -27,8 +27,6 @@ def oscillator(kx: float, ky: float) -> fm.Elements:
     return fm.Elements(POINT, attachments=[fm.LumpedMass("all", 2.0), fm.GroundSpring("all", (kx, ky, 1e5))])
 
 
-
-
 # ---- bodies and parts by themselves
 
 
