@@ -138,12 +138,17 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 OUTCOMES = {
-    "Blocks", "Equilibrium", "Frame", "LinearModel", "MassProperties", "Modes", "NullSpace", "Profile", "Result",
-    "SectionForces", "Solution", "StaticResult", "SystemModes", "TensorField",
+    "Blocks", "Campbell", "Crossing", "Equilibrium", "Frame", "FrequencyResponse", "LinearModel", "MassProperties",
+    "Modes", "NullSpace", "Profile", "Result", "SectionForces", "Solution", "StaticResult", "SystemModes",
+    "TensorField",
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "BaseMotion": "analyses/test_frequency_response.py",
+    "campbell": "analyses/test_campbell.py",
+    "frequency_response": "analyses/test_frequency_response.py",
+}
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
 PLAIN = {"Gauss", "GibbsAppell", "Multipliers", "UdwadiaKalaba", "available_solvers"}

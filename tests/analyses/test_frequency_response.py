@@ -15,7 +15,7 @@ POINT = fm.Mesh([[0.0, 0.0, 0.0]], [("vertex", [[0]])], name="point")
 SECTION = fm.Section.rectangle(0.002, 0.003)  # slender: no rotary inertia in the closed forms
 LINE = fm.Mesh.line((0, 0, 0), (1, 0, 0), 12)
 BEAM = fm.Elements(LINE, STEEL, section=SECTION, formulation="euler_bernoulli")
-HERTZ = np.array([0.0, 0.4, 1.1, 4.0, 7.0])
+HERTZ = np.array([0.0, 0.4, 1.1, 4.0, 6.0])
 
 
 def tip_receptance(frequency: float) -> float:
@@ -85,7 +85,7 @@ def test_spinning_oscillator(speed: float) -> None:
 
 
 def test_mechanism_on_springs() -> None:
-    """Two masses in a row: the transfer matrix by hand, forces and a shaken ground; and a rotor seen from the ground."""
+    """Two masses in a row: the transfer matrix by hand, for forces and a shaken ground."""
     ground = fm.Ground()
     one, two = fm.RigidBody("one", 2.0, (1, 1, 1)), fm.RigidBody("two", 3.0, (1, 1, 1), position=(1, 0, 0))
     turn = (1e4, 1e4, 1e4)
@@ -107,7 +107,7 @@ def test_mechanism_on_springs() -> None:
 
 
 def test_rotor_seen_from_the_ground() -> None:
-    """A gyroscope in bearings: J_d s² + 2a²k on the diagonal, ±J_p Ω s beside it; pushed at a distance from its centre."""
+    """A gyroscope in bearings: J_d s² + 2a²k on the diagonal, ±J_p Ω s beside it; pushed beside its centre."""
     arm, k, polar, diametral, mass, speed = 0.3, 1e5, 0.05, 0.03, 10.0, 300.0
     ground, rotor = fm.Ground(), fm.RigidBody("rotor", mass, np.diag([diametral, diametral, polar]))
     bearings = [
