@@ -51,7 +51,7 @@ class Turn:
         return out.reshape(np.shape(fields))
 
 
-def turn_of(mesh: Mesh, axis: Array) -> Turn:
+def turn_of(mesh: Mesh, axis: Array, name: str) -> Turn:
     """The smallest turn about an axis through the origin that maps the nodes of a mesh onto each other."""
     across = mesh.points @ triad(axis)  # the third of the triad is the axis
     radius = np.hypot(across[:, 0], across[:, 1])
@@ -68,7 +68,7 @@ def turn_of(mesh: Mesh, axis: Array) -> Turn:
             if distance.max() < near and len(np.unique(image)) == mesh.n_nodes:
                 return Turn(sectors, image.astype(np.int64), rotation)
     raise AnalysisError(
-        f"{mesh.name}: its mesh does not look the same after any turn about the axis {np.round(axis, 3)}, so that it "
+        f"{name}: its mesh does not look the same after any turn about the axis {np.round(axis, 3)}, so that it "
         "has no constant equations in coordinates that do not spin. Look at it in the rotating frame, or mesh a body "
         "of revolution in equal sectors (Mesh.cylinder, or beams along the axis)."
     )
@@ -92,9 +92,9 @@ def harmonics(turn: Turn, dofs_per_node: int, shapes: Complex, name: str) -> NDA
     return found.astype(np.int64)
 
 
-def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
+def elastic_generator(reduced: ReducedPart, axis: Array, name: str) -> Array:
     """Γ (r, r) of turns about an axis: reduced coordinates of the field turned by φ are exp(φΓ) d."""
-    turn = turn_of(reduced.mesh, axis)
+    turn = turn_of(reduced.mesh, axis, name)
     turned = turn.turned(reduced.basis, reduced.dofs_per_node)
     matrix, *_ = np.linalg.lstsq(reduced.basis, turned, rcond=None)
     missed = np.linalg.norm(turned - reduced.basis @ matrix, axis=0) / np.linalg.norm(turned, axis=0)
@@ -103,7 +103,7 @@ def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
     worst = int(np.argmax(np.maximum(missed, mixed)))
     if max(missed[worst], mixed[worst]) > SPANNED:
         raise AnalysisError(
-            f"{reduced.name}: coordinate {worst + 1} of {reduced.size} ({reduced.constants.frequencies[worst]:.5g} Hz) "
+            f"{name}: coordinate {worst + 1} of {reduced.size} ({reduced.constants.frequencies[worst]:.5g} Hz) "
             "is not among the coordinates any more when turned about the axis: its twin was cut off, or the body is "
             "not axisymmetric. Keep one mode more or fewer, and make sections and supports alike in all directions."
         )
@@ -112,7 +112,7 @@ def elastic_generator(reduced: ReducedPart, axis: Array) -> Array:
     phase = np.angle(np.diag(diagonal))
     if np.any(np.abs(np.abs(phase) - np.pi) < 1e-6):
         raise AnalysisError(
-            f"{reduced.name}: {turn.sectors} sectors around the axis do not tell a shape with {turn.sectors // 2} "
+            f"{name}: {turn.sectors} sectors around the axis do not tell a shape with {turn.sectors // 2} "
             "waves from its mirror image. Mesh more sectors, or keep fewer modes."
         )
     waves = np.round(phase * turn.sectors / (2 * np.pi))

@@ -216,7 +216,7 @@ def _elastic_spin(system: System, b: int, steady: Steady) -> tuple[slice, Array 
     speed = float(np.linalg.norm(steady.own[b]))
     if not isinstance(body, FlexibleBody) or speed <= STEADY * float(np.linalg.norm(steady.turning)):
         return slice(end, end), None
-    return slice(end - body.modes, end), speed * elastic_generator(body.reduced, steady.own[b] / speed)
+    return slice(end - body.modes, end), speed * elastic_generator(body.reduced, steady.own[b] / speed, body.name)
 
 
 def _candidates(system: System, state: State, analysis: str, given: Array | None) -> list[Steady]:

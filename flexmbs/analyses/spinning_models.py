@@ -100,6 +100,7 @@ def pairs(values: Complex, vectors: Complex, count: int) -> tuple[Complex, Compl
 class SpinningBody:
     """A reduced body, held in a frame that turns about ``axis`` through its origin."""
 
+    name: str
     reduced: ReducedPart
     axis: Array
     damping: Array
@@ -107,11 +108,6 @@ class SpinningBody:
     stiffening: bool = True
     turning: bool = True
     bisections: int = 8
-
-    @property
-    def name(self) -> str:
-        """Of the part."""
-        return self.reduced.name
 
     @cached_property
     def unit(self) -> float:
@@ -153,7 +149,7 @@ class SpinningBody:
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """From the shapes of the nodes."""
-        turn = turn_of(self.reduced.mesh, self.axis)
+        turn = turn_of(self.reduced.mesh, self.axis, self.name)
         return harmonics(turn, self.reduced.dofs_per_node, self.reduced.basis @ shapes, self.name)
 
 
@@ -172,7 +168,7 @@ def spinning_body(
         raise AnalysisError(f"{name}: a plane body turns about z only, not about {axis}.")
     constants = reduced.constants
     own = constants.damping if damping is None else damping_coefficients(damping, constants.stiffness, name)
-    return SpinningBody(reduced, axis, own, stiffening is not False)
+    return SpinningBody(name, reduced, axis, own, stiffening is not False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +244,7 @@ class SpinningPart:
 
     def waves(self, shapes: Complex) -> NDArray[np.int64]:
         """From the shapes of the nodes."""
-        turn = turn_of(self.elements.mesh, self.axis)
+        turn = turn_of(self.elements.mesh, self.axis, self.name)
         return harmonics(turn, self.elements.dofs_per_node, self.projection.expand_rates(shapes), self.name)
 
 

@@ -193,6 +193,23 @@ def test_overhung_disc(polar: float, diametral: float) -> None:
         assert_allclose(np.sort(row * whirl), np.sort(signed), rtol=1e-6)
 
 
+def test_plane_ring() -> None:
+    """A plane ring held at its bore: reduced and all nodes agree; the ground sees λ + inΩ, with n from the mesh."""
+    mesh = fm.Mesh.ring(0.05, 0.2, (16, 3), cell="quad8")
+    elements = fm.Elements(mesh, STEEL, thickness=0.01)
+    body = fm.FlexibleBody("ring", elements, fixed="inner", reduction=fm.ModalTruncation(modes=20))
+    speeds = [0.0, 400.0]
+    turning = fm.campbell(body, speeds, count=3)
+    full = fm.campbell(elements, speeds, count=3, fixed="inner")
+    assert_allclose(full.frequencies, turning.frequencies, rtol=2e-4)
+    ground = fm.campbell(body, speeds, count=3, frame="inertial")
+    assert sorted(ground.waves.tolist()) == [-1, 0, 1]  # twisting, and two shears
+    for n, column in zip(ground.waves, ground.eigenvalues.imag.T, strict=True):
+        assert np.abs(turning.eigenvalues[1].imag + n * 400.0 - column[1]).min() < 1e-6
+    with pytest.raises(fm.AnalysisError, match="about z only"):
+        fm.campbell(body, speeds, axis="x", count=2)
+
+
 # ---- rotors on bearings
 
 
@@ -353,7 +370,7 @@ def test_a_mode_without_its_twin_is_refused() -> None:
         fm.Spherical("ball", ground.at(0, 0, 0), body.at("start")),
         fm.PointOnLine("slide", ground.at(0, 0, 0), body.at("end"), axis="x"),
     ]
-    with pytest.raises(fm.AnalysisError, match="twin was cut off"):
+    with pytest.raises(fm.AnalysisError, match=r"shaft: coordinate .* twin was cut off"):
         fm.campbell(fm.System([ground, body], joints), [100.0], axis="x", count=2)
 
 
@@ -366,7 +383,7 @@ def test_table_and_repr() -> None:
     assert len(lines) == 3
     assert "forward" in lines[0]
     assert "inertial" in repr(found)
-    assert not found.frequencies.flags.writeable or not found.eigenvalues.flags.writeable
+    assert not found.eigenvalues.flags.writeable
 
 
 @pytest.mark.parametrize(
