@@ -363,6 +363,49 @@ def test_flexible_shaft_in_joints() -> None:
     assert turning.critical_speeds[0].speed == pytest.approx(637.145, rel=2e-5)
 
 
+def test_heavy_shaft_with_a_disc_on_unsymmetric_damped_bearings() -> None:
+    """A mechanism with every node of a shaft, against matrices put together by hand in coordinates that do not spin.
+
+    With Γ the turn of displacements and rotations of the nodes, d = exp(-ΩtΓ) x makes of the equations in the rotating
+    frame M x'' + Ω(C - 2MΓ) x' + (K + Ω²(K₂ + MΓ² - CΓ)) x, to which bearings are added as they stand.
+    """
+    mesh, axis = fm.Mesh.line((0, 0, 0), (0.8, 0, 0), 6), (1.0, 0.0, 0.0)
+    disc = fm.LumpedMass("end", 12.0, np.diag([0.1, 0.06, 0.06]))
+    elements = fm.Elements(mesh, STEEL, section=fm.Section.circle(0.05), attachments=[disc])
+    second = int(mesh.nearest_node((0.55, 0, 0)))
+    stiffness, damping = (1e8, 1e7, 4e7, 0, 0, 0), (0.0, 900.0, 300.0, 0, 0, 0)
+    ground = fm.Ground()
+    body = fm.FlexibleBody("shaft", elements, interfaces=["start", second], reduction=fm.FullOrder())
+    places = {0: body.at("start"), second: body.at(second)}
+    bearings = [
+        fm.Bushing(f"bearing {n}", ground.at(*mesh.points[n]), frame, stiffness, damping) for n, frame in places.items()
+    ]
+    speeds = np.array([0.0, 200.0, 900.0])
+    found = fm.campbell(fm.System([ground, body], [], bearings), speeds, axis="x", count=5)
+
+    def dense(blocks: Any) -> np.ndarray:
+        return np.asarray(elements.assemble(blocks).toarray())
+
+    mass, elastic, coriolis = (dense(b) for b in (elements.mass(), elements.stiffness(), elements.gyroscopic(axis)))
+    softening = dense(elements.stiffness_omega(axis) + elements.turning_stiffness(axis))
+    turn = np.kron(np.eye(2 * mesh.n_nodes), np.array([[0.0, 0, 0], [0, 0, -1], [0, 1, 0]]))
+    springs, dampers = np.zeros_like(mass), np.zeros_like(mass)
+    for n in places:
+        springs[range(6 * n, 6 * n + 6), range(6 * n, 6 * n + 6)] = stiffness
+        dampers[range(6 * n, 6 * n + 6), range(6 * n, 6 * n + 6)] = damping
+    for k, speed in enumerate(speeds):
+        g = speed * (coriolis - 2 * mass @ turn) + dampers
+        whole = elastic + springs + speed**2 * (softening + mass @ turn @ turn - coriolis @ turn)
+        assert_allclose(g - dampers, -(g - dampers).T, atol=1e-9)  # gyroscopic
+        state = np.block(
+            [[np.zeros_like(mass), np.eye(len(mass))], [-np.linalg.solve(mass, whole), -np.linalg.solve(mass, g)]]
+        )
+        expected = np.linalg.eigvals(state)
+        for value in found.eigenvalues[k]:
+            assert np.abs(expected - value).min() < 1e-6 * abs(value)
+    assert (found.damping > 0).all()
+
+
 def test_a_mode_without_its_twin_is_refused() -> None:
     ground = fm.Ground()
     body = fm.FlexibleBody("shaft", shaft(8), interfaces=["start", "end"], reduction=fm.CraigBampton(modes=3))
