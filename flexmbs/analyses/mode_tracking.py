@@ -22,6 +22,8 @@ Complex = NDArray[np.complex128]
 
 SURE = 0.7
 """Assurance below which a step between speeds is halved."""
+PATIENT = 6
+"""Halvings from which on a model is cheap enough to look closely wherever lines seem to cross."""
 EQUAL = 1e-6
 """Relative distance of eigenvalues whose shapes are any combination of each other."""
 
@@ -91,11 +93,19 @@ def clusters(values: Complex) -> NDArray[np.int64]:
 def _between(model: SpinningModel, first: Set, second: Set, count: int, wanted: int, halvings: int) -> Set:
     found = _matched(model, first, second)
     lowest = np.argsort(np.abs(first.values), kind="stable")[: 2 * wanted]
-    if not halvings or found.assurance[lowest].min(initial=1.0) >= SURE:
+    sure = found.assurance[lowest].min(initial=1.0) >= SURE
+    passing = model.bisections >= PATIENT and _overtakes(first.values[lowest], found.values[lowest])
+    if not halvings or (sure and not passing):
         return found
     middle = solved(model, (first.speed + second.speed) / 2, count)
     half = _between(model, first, middle, count, wanted, halvings - 1)
     return _between(model, half, second, count, wanted, halvings - 1)
+
+
+def _overtakes(before: Complex, after: Complex) -> bool:
+    """Whether lines seem to cross: looked at closely they may veer, with shapes that are exchanged within the step."""
+    gap = before.imag[:, None] - before.imag
+    return bool(np.any(gap * (after.imag[:, None] - after.imag) < -(EQUAL**2) * np.abs(gap).max(initial=0.0) ** 2))
 
 
 def _matched(model: SpinningModel, first: Set, second: Set) -> Set:
