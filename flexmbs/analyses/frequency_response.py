@@ -122,7 +122,7 @@ def frequency_response(
     input : one or a list of: a pair (place, direction) for a unit force; ``BaseMotion(direction)``; a load (Force,
         Pressure, ...) on a body or part. A place is a set, a node, or a frame (``body.at(...)``; always for a System).
     output : one or a list of places, whose displacements along x, y, z are given, or of pairs (place, direction).
-    stress : set or nodes of a body or part at which stress is given.
+    stress : set or nodes of a body or part at which stress is given; of a System (flexible body, set or nodes).
     damping : instead of the body's own: Rayleigh, ModalDamping or one ratio; of all nodes (Elements) Rayleigh only.
     spin : angular velocity Ω [rad/s] (3,). Bodies and parts are then seen in the turning frame, forces and base motion
         too; a System with all its bodies spinning about an axis through the origin is seen from the ground.
@@ -132,7 +132,7 @@ def frequency_response(
     """
     f = _frequencies(frequencies)
     found: HarmonicModel = harmonic_model(model, damping, spin, fixed, modes, about)
-    inputs, outputs = _listed(input, BaseMotion), _listed(output, ())
+    inputs, outputs = _listed(input), _listed(output)
     if not inputs:
         raise AnalysisError('frequency_response: give an input, e.g. ("tip", "z") or BaseMotion("z").')
     if not outputs and stress is None:
@@ -169,7 +169,7 @@ def _frequencies(given: ArrayLike) -> Array:
     return f
 
 
-def _listed(given: Any, single: Any) -> list[Any]:
+def _listed(given: Any) -> list[Any]:
     """One input or output, or a list of them; a pair is one."""
     return list(given) if isinstance(given, list) else [] if isinstance(given, tuple) and not given else [given]
 

@@ -295,8 +295,16 @@ class HarmonicMechanism:
         return np.array([shifts @ np.linalg.solve(1j * w * one - self.found.matrix, right)[:n] for w in omegas])
 
     def stress(self, which: Any, solved: Complex, shaken: Array) -> tuple[Any, Complex, bool]:
-        """Refused: which body is meant?"""
-        raise AnalysisError("frequency_response: stress= belongs to a body; a System gives displacements of frames.")
+        """Of a flexible body, ``which`` = (body, set or nodes), from its elastic coordinates."""
+        body, places = which if isinstance(which, tuple) and len(which) == 2 else (None, "all")
+        if not isinstance(body, FlexibleBody) or body not in self.system.bodies:
+            raise AnalysisError(
+                "frequency_response: stress of a System is that of one of its flexible bodies, stress=(body, nodes)."
+            )
+        end = int(self.system.layout.body_v[self.system.bodies.index(body) + 1])
+        found = stress_modes(body.reduced, places)
+        field = np.einsum("pcr,fri->fipc", found.values, solved[:, end - body.modes : end])
+        return found.nodes, field, found.fibre is not None
 
     def _frame(self, place: Any) -> Frame:
         if not isinstance(place, Frame) or place.body not in self.system.bodies:

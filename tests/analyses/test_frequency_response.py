@@ -155,6 +155,27 @@ def test_stress_at_no_frequency_is_that_of_statics(way: str) -> None:
     assert np.abs(found.stress[1, 1]).max() > scale[1]  # towards resonance
 
 
+def test_a_body_alone_and_in_a_mechanism() -> None:
+    """Held by a joint instead of by its frame, and damped alike, a body answers the same, stress included."""
+    options: dict[str, Any] = {"reduction": fm.CraigBampton(modes=12), "damping": fm.Rayleigh(stiffness=2e-6)}
+    alone = fm.FlexibleBody("block", BLOCK, fixed="x0", interfaces="x1", **options)
+    ground = fm.Ground()
+    body = fm.FlexibleBody("block", BLOCK, interfaces=["x0", "x1"], frame=fm.Tangent("x0"), **options)
+    system = fm.System([ground, body], [fm.Fixed("wall", ground.at(0, 0.02, 0.02), body.at("x0"))])
+    hertz, base = [0.0, 80.0, 190.0], fm.BaseMotion("z")
+    # away from the face that is held: one is held as a rigid face, as the other is by its nodes
+    middle = BOX.nodes_where(lambda x, y, z: (x > 0.1) & (x < 0.3))
+    one = fm.frequency_response(alone, hertz, [("x1", "z"), base], ["x1"], stress=middle)
+    two = fm.frequency_response(system, hertz, [(body.at("x1"), "z"), base], [body.at("x1")], stress=(body, middle))
+    assert one.stress is not None
+    assert two.stress is not None
+    for i in range(2):
+        scale = np.abs(one.response[:, :, i]).max(axis=1, keepdims=True)
+        assert_allclose(two.response[:, :, i] / scale, one.response[:, :, i] / scale, atol=2e-3)
+    scale = np.abs(one.stress[:, 0]).max(axis=(1, 2), keepdims=True)
+    assert_allclose(two.stress[:, 0] / scale, one.stress[:, 0] / scale, atol=5e-3)
+
+
 def test_largest_von_mises_stress_of_a_cycle() -> None:
     rng = np.random.default_rng(3)
     stress = rng.standard_normal((2, 1, 3, 6)) + 1j * rng.standard_normal((2, 1, 3, 6))
@@ -208,7 +229,7 @@ def test_bad_input_for_bodies_systems_and_results() -> None:
     system = fm.System([spring.frame_i.body, rotor], [], [spring])
     with pytest.raises(fm.AnalysisError, match="frame of one of its bodies"):
         fm.frequency_response(system, [1.0], ("rotor", "z"), rotor.at(0, 0, 0))
-    with pytest.raises(fm.AnalysisError, match="belongs to a body"):
+    with pytest.raises(fm.AnalysisError, match="one of its flexible bodies"):
         fm.frequency_response(system, [1.0], (rotor.at(0, 0, 0), "z"), stress="all")
     with pytest.raises(fm.AnalysisError, match="not both"):
         fm.frequency_response(system, [1.0], (rotor.at(0, 0, 0), "z"), rotor.at(0, 0, 0), damping=0.1)
