@@ -376,6 +376,21 @@ def test_flexible_shaft_in_joints() -> None:
     assert turning.critical_speeds[0].speed == pytest.approx(637.145, rel=2e-5)
 
 
+def test_solid_shaft_in_joints() -> None:
+    """The shaft of solids as a body of a mechanism, seen from the ground through its eight sectors: split to 1e-3."""
+    ground = fm.Ground()
+    mesh = fm.Mesh.cylinder(0.025, 1.0, (8, 1, 8), axis="x", cell="hexahedron20")
+    body = fm.FlexibleBody("shaft", mesh, STEEL, interfaces=["start", "end"], reduction=fm.CraigBampton(modes=9))
+    joints = [
+        fm.Spherical("ball", ground.at(0, 0, 0), body.at("start")),
+        fm.PointOnLine("slide", ground.at(0, 0, 0), body.at("end"), axis="x"),
+    ]
+    found = fm.campbell(fm.System([ground, body], joints), [0.0, 2000.0], axis="x", count=2)
+    forward, backward = (found.eigenvalues.imag[:, found.directions.index(d)] for d in ("forward", "backward"))
+    assert_allclose(forward[1] - backward[1], WHIRL[2000.0][0] - WHIRL[2000.0][1], rtol=1e-3)
+    assert forward[0] == pytest.approx(WHIRL[0.0][0], rel=5e-3)
+
+
 def test_heavy_shaft_with_a_disc_on_unsymmetric_damped_bearings() -> None:
     """A mechanism with every node of a shaft, against matrices put together by hand in coordinates that do not spin.
 
