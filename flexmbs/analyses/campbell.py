@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.analyses.mode_tracking import Set, follow, nearest, solved
+from flexmbs.analyses.mode_tracking import PATIENT, Set, follow, nearest, solved
 from flexmbs.analyses.spinning_models import SpinningModel, handedness, spinning_body, spinning_part
 from flexmbs.analyses.spinning_system import spinning_system
 from flexmbs.bodies.flexible import FlexibleBody
@@ -155,7 +155,7 @@ class Campbell:
 
     @property
     def _count(self) -> int:
-        return _searched(self.eigenvalues.shape[1])
+        return _searched(self.model, self.eigenvalues.shape[1], self.frame)
 
     def _crossing(self, mode: int, k: int, slope: float, below: float, above: float) -> Crossing:
         """Regula falsi (Illinois) between two speeds, with the eigenvalue solved for at each trial."""
@@ -257,9 +257,10 @@ def _speeds(given: ArrayLike) -> Array:
     return omega
 
 
-def _searched(count: int) -> int:
-    """Pairs that are solved for: some more than asked for, since modes overtake each other."""
-    return 2 * count + 8
+def _searched(model: SpinningModel, count: int, frame: str) -> int:
+    """Pairs that are solved for: some more than asked for, since modes overtake each other, most as seen otherwise."""
+    dear = model.bisections < PATIENT and (frame == "rotating") == model.turning
+    return count + 6 if dear else 2 * count + 8
 
 
 def _growth(values: Complex) -> float:
@@ -268,7 +269,7 @@ def _growth(values: Complex) -> float:
 
 def _diagram(model: SpinningModel, speeds: Array, count: int, frame: str) -> Campbell:
     """Follow the modes down from the first speed that is not zero, where whirls differ, then up from there."""
-    searched = _searched(count)
+    searched = _searched(model, count, frame)
     start = min(int(np.searchsorted(speeds, 0.0, side="right")), len(speeds) - 1)
     begun = solved(model, float(speeds[start]), searched)
     waves = np.zeros(len(begun.values), dtype=np.int64)
