@@ -1,8 +1,10 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
+from flexmbs.analyses.campbell import Campbell, Crossing, campbell
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
+from flexmbs.analyses.frequency_response import BaseMotion, FrequencyResponse, frequency_response
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
@@ -118,10 +120,12 @@ __all__ = [
     "AppliedForce",
     "AugmentedLagrangian",
     "Averaged",
+    "BaseMotion",
     "Baumgarte",
     "Blocks",
     "BodyLoad",
     "Bushing",
+    "Campbell",
     "Centrifugal",
     "Chord",
     "CircleInCircle",
@@ -132,6 +136,7 @@ __all__ = [
     "Controller",
     "Coupling",
     "CraigBampton",
+    "Crossing",
     "Cylindrical",
     "Distance",
     "Drive",
@@ -147,6 +152,7 @@ __all__ = [
     "Force",
     "Frame",
     "FreeInterface",
+    "FrequencyResponse",
     "FullOrder",
     "Gauss",
     "Gear",
@@ -233,9 +239,11 @@ __all__ = [
     "accelerations",
     "available_solvers",
     "averaging_rows",
+    "campbell",
     "component",
     "factorize",
     "forward_dynamics",
+    "frequency_response",
     "gear",
     "inverse_dynamics",
     "kinematics",

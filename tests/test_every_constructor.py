@@ -138,8 +138,8 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 OUTCOMES = {
-    "Blocks", "Envelope", "Equilibrium", "Frame", "LinearModel", "MassProperties", "MatrixForm", "Modes", "NullSpace",
-    "Part", "Profile", "ReducedPart", "Result", "SectionForces", "Solution", "StaticResult", "StrainGauges",
+    "Blocks", "Campbell", "Crossing", "FrequencyResponse", "Envelope", "Equilibrium", "Frame", "LinearModel", "MassProperties", "MatrixForm", "Modes",
+    "NullSpace", "Part", "Profile", "ReducedPart", "Result", "SectionForces", "Solution", "StaticResult", "StrainGauges",
     "StressModes", "SystemModes", "TensorField", "Tree",
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
@@ -182,6 +182,9 @@ ELSEWHERE: dict[str, str] = {
     "save_reduced": "reduction/test_reduction_storage.py",
     "strain_gauges": "reduction/test_reduction_stress.py",
     "stress_modes": "reduction/test_reduction_stress.py",
+    "BaseMotion": "analyses/test_frequency_response.py",
+    "campbell": "analyses/test_campbell.py",
+    "frequency_response": "analyses/test_frequency_response.py",
 }
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
