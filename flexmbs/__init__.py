@@ -1,12 +1,15 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
+from flexmbs.analyses.elastic_response import ElasticResponse
+from flexmbs.analyses.elastodynamics import elastodynamics
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
+from flexmbs.analyses.rigid_motion import RigidMotion
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
@@ -44,7 +47,15 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import (
+    Baumgarte,
+    Event,
+    GeneralizedAlpha,
+    ModalSuperposition,
+    Newmark,
+    Projected,
+    TangentSpaceODE,
+)
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -128,6 +139,7 @@ __all__ = [
     "Cylindrical",
     "Distance",
     "Drive",
+    "ElasticResponse",
     "Elements",
     "Envelope",
     "Equations",
@@ -166,11 +178,13 @@ __all__ = [
     "MeshWarning",
     "ModalConstants",
     "ModalDamping",
+    "ModalSuperposition",
     "ModalTruncation",
     "ModelError",
     "ModelWarning",
     "Modes",
     "Multipliers",
+    "Newmark",
     "NodalMatrices",
     "NullSpace",
     "Part",
@@ -194,6 +208,7 @@ __all__ = [
     "Result",
     "Revolute",
     "RigidBody",
+    "RigidMotion",
     "RollingDisc",
     "Screw",
     "Section",
@@ -227,6 +242,7 @@ __all__ = [
     "available_solvers",
     "averaging_rows",
     "component",
+    "elastodynamics",
     "factorize",
     "forward_dynamics",
     "full_order_projection",
