@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from flexmbs.analyses.elastic_response import ElasticResponse
 from flexmbs.bodies.flexible import FlexibleBody
-from flexmbs.errors import AnalysisError, FlexmbsError
+from flexmbs.errors import AnalysisError, FlexmbsError, SolverError
 from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.prestress import prestress
@@ -31,7 +31,7 @@ from flexmbs.profiles import as_profile
 from flexmbs.projection import Projection
 from flexmbs.projection.model import NAMES
 from flexmbs.reduction import CraigBampton, ModalTruncation, Part, Rayleigh, ReducedPart, reduce
-from flexmbs.reduction.reducing import full_order_projection
+from flexmbs.reduction.space import fixed_coordinates
 from flexmbs.reduction.stiffening import acceleration_fields, inertia_factors, inertia_loads, load_vectors
 
 Array = NDArray[np.float64]
@@ -94,17 +94,22 @@ def full_body(
         raise AnalysisError(f"{name}: full order needs the finite elements of a body, not only its matrices.")
     elements = part.elements
     try:
-        projection = full_order_projection(part, fixed=fixed)
+        free = np.flatnonzero(~fixed_coordinates(part, fixed))
+        pick = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(part.n_dofs, len(free)))
+        projection = Projection(pick)
         names, vectors = load_vectors(part, loads)
+        mass, stiffness = projection.project(part.mass), projection.project(part.stiffness)
+        factor = factorize(stiffness)
+    except SolverError as error:
+        raise AnalysisError(f"{name}: the body is not held in its frame; name more supports= ({error}).") from error
     except FlexmbsError as error:
         raise AnalysisError(f"{name}: {error}") from error
-    mass, stiffness = projection.project(part.mass), projection.project(part.stiffness)
     on_nodes = np.hstack([inertia_loads(part), vectors])
     columns = np.asarray(projection.project_columns(on_nodes))
     cases = [sp.csr_array(mass.shape) for _ in range(on_nodes.shape[1])]
     linear, fields = np.zeros((len(cases), 3)), np.zeros((len(cases), 3, 3))
     linear[:3], fields[3:12] = np.eye(3), acceleration_fields()
-    u = np.asarray(projection.expand_rates(factorize(stiffness).solve(columns))) if stiffening else None
+    u = np.asarray(projection.expand_rates(factor.solve(columns))) if stiffening else None
     for k in range(len(cases)):
         nodal = sp.csr_array((part.n_dofs, part.n_dofs))
         if fields[k].any():
@@ -135,8 +140,6 @@ def full_body(
 def moving_body(body: FlexibleBody | Elements, supports: Any, full_order: bool) -> MovingBody:
     """The body held at its supports: reduced in the same way as it is, or in full order."""
     if isinstance(body, Elements):
-        if supports is None:
-            raise AnalysisError(f"{body.mesh.name}: say where the elements are held, supports=...")
         return full_body(Part.of_elements(body), body.mesh.name, supports, None, True, None)
     reduced, fixed = body.reduced, _together(body.fixed, supports, body.name)
     if supports is None and not full_order:
@@ -146,8 +149,6 @@ def moving_body(body: FlexibleBody | Elements, supports: Any, full_order: bool) 
             f"{body.name}: a body that was loaded cannot be held elsewhere; reduce it with fixed= where it is held."
         )
     if full_order:
-        if fixed is None:
-            raise AnalysisError(f"{body.name}: say where the body is held, supports=..., for its full order.")
         return full_body(reduced.part, body.name, fixed, body.damping, body.stiffening, body.loads)
     held, left = _nodes(reduced.part, fixed, body.name), []
     given = [] if body.interfaces is None else body.interfaces

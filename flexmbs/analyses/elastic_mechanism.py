@@ -50,14 +50,17 @@ CHUNK = 200
 
 @dataclass(frozen=True, eq=False)
 class RigidHistory:
-    """The rigid motion in the coordinates of the flexible mechanism, undeformed: q as curves over time."""
+    """The rigid motion in the coordinates of the flexible mechanism, undeformed: q as curves over time.
+
+    ``angles`` are the values near which angles are counted at the first instant.
+    """
 
     system: System
     curve: Curve
     angles: Array
 
-    def at(self, times: Array) -> tuple[Array, Array, Array, Array]:
-        """q, v, v' and the angles' references (times, ·)."""
+    def at(self, times: Array) -> tuple[Array, Array, Array]:
+        """q, v and v' (times, ·)."""
         x, first, second = hermite(self.curve, times)
         layout = self.system.layout
         v, rate = np.zeros((len(times), self.system.n_v)), np.zeros((len(times), self.system.n_v))
@@ -70,8 +73,7 @@ class RigidHistory:
                 x[:, turn], v[:, m + 3 : m + 6], rate[:, m + 3 : m + 6] = spins(
                     x[:, turn], first[:, turn], second[:, turn]
                 )
-        near = [np.interp(times, self.curve.t, column) for column in self.angles.T]
-        return x, v, rate, np.array(near).T.reshape(len(times), -1)
+        return x, v, rate
 
 
 def rigid_history(system: System, rigid: Result | Mapping[Any, RigidMotion], times: Array) -> RigidHistory:
@@ -88,11 +90,8 @@ def rigid_history(system: System, rigid: Result | Mapping[Any, RigidMotion], tim
         width = values[0].shape[1]
         for into, column in zip((x, first, second), values, strict=True):
             into[:, k : k + width] = column
-    count = len(layout.measure_kind)
-    if isinstance(rigid, Result) and rigid.angles.shape[1] == count:
-        angles = rigid.angles
-    else:
-        angles = np.broadcast_to(system.initial.angles, (len(t), count))
+    same = isinstance(rigid, Result) and rigid.angles.shape[1] == len(layout.measure_kind)
+    angles = rigid.angles[0] if isinstance(rigid, Result) and same else system.initial.angles
     return RigidHistory(system, Curve(t, x, first, second), angles)
 
 
@@ -144,11 +143,12 @@ def _of_motion(motions: Mapping[Any, RigidMotion], body: Any, kind: int, t: Arra
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """The linear equations of x at some instants ``t``: matrices (times, n_v, n_v), residuals r, J and A(t).
+    """The linear equations of x at some instants ``t``: matrices (times, n_v, n_v), residuals r, J, A(t) and angles.
 
-    ``multipliers`` are those of the rigid motion.
+    ``multipliers`` are those of the rigid motion; ``held`` motions of it are left free by joints and drives.
     """
 
+    held: int
     t: Array
     mass: Array
     damping: Array
@@ -157,6 +157,7 @@ class Deviations:
     jacobian: Array
     multipliers: Array
     basis: Array
+    angles: Array
 
 
 def deviations(history: RigidHistory) -> Deviations:
@@ -165,15 +166,14 @@ def deviations(history: RigidHistory) -> Deviations:
     if not system.holonomic.all():
         label = system.labels[int(np.argmin(system.holonomic))]
         raise AnalysisError(f"elastodynamics: {label} is a relation of velocities; joints must hold positions.")
-    q, v, rate, near = history.at(t)
+    q, v, rate = history.at(t)
     elastic, scale = system.elastic, 1.0 / system.length_weights
     found: list[tuple[Array, ...]] = []
     frame = ~elastic
     held: int | None = None
     chosen: Array | None = None
-    angles = near[0]
+    angles = history.angles
     for k, time in enumerate(t):
-        angles = near[k] if near[k].any() else angles
         work = system.evaluate(float(time), q[k], v[k], angles)
         angles = work.measure.copy()
         _closed(system, float(time), work.phi)
@@ -195,9 +195,10 @@ def deviations(history: RigidHistory) -> Deviations:
         basis = _basis(rows, chosen, elastic, scale, float(time))
         found.append((
             here.mass, here.damping + here.mass @ w, here.stiffness + here.damping @ w + here.mass @ w_rate,
-            residual - jacobian.T @ multipliers, jacobian, multipliers, basis,
+            residual - jacobian.T @ multipliers, jacobian, multipliers, basis, angles,
         ))  # fmt: skip
-    return Deviations(t, *(np.array(column) for column in zip(*found, strict=True)))
+    columns = [np.array(column) for column in zip(*found, strict=True)]
+    return Deviations(held or 0, t, *columns)
 
 
 def _closed(system: System, t: float, phi: Array) -> None:
@@ -314,7 +315,9 @@ def motion_of(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """q, v, v', multipliers and angles at the times from the solution y."""
     system = history.system
-    q, v, accelerations, angles = history.at(times)
+    q, v, accelerations = history.at(times)
+    near = [np.interp(times, given.t, column) for column in given.angles.T]
+    angles = np.array(near).T.reshape(len(times), -1)
     multipliers = np.zeros((len(times), len(system.rows)))
     a_of = MovedMechanism.spline(given.t, given.basis, repeats)
     names = ("mass", "damping", "stiffness", "residual", "jacobian", "multipliers")
@@ -335,6 +338,8 @@ def motion_of(
             q[n] = system.retract(q[n], x[k])
             v[n] = v[n] + x1[k] + w @ x[k]
             accelerations[n] = accelerations[n] + x2[k] + w @ x1[k] + w_rate @ x[k]
-            rows = np.vstack([jacobian[k], _free_motions(jacobian[k], frame, scale).T @ mass[k][frame]])
+            rows = jacobian[k]
+            if given.held:
+                rows = np.vstack([rows, _free_motions(rows, frame, scale).T @ mass[k][frame]])
             multipliers[n] = rigid[k] + _balance(rows, force[k], scale)[:own]
     return q, v, accelerations, multipliers, angles

@@ -234,7 +234,12 @@ class FlexibleBody(Body):
     def rigid(self) -> RigidBody | PlanarBody:
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
-        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
         if self.planar:
-            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
+            position, rotation, velocity, spin = self.initial
+            return PlanarBody(
+                self.name, mass, inertia[2, 2], center[:2], "origin", None if position is None else position[:2],
+                None if rotation is None else float(np.arctan2(rotation[1, 0], rotation[0, 0])),
+                None if velocity is None else velocity[:2], None if spin is None else float(spin[2]),
+            )  # fmt: skip
+        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
         return RigidBody(self.name, mass, inertia, center, "origin", **state)
