@@ -25,7 +25,7 @@ from flexmbs.fem.blocks import Blocks
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.prestress import prestress
 from flexmbs.fem.rigid import rigid_motions
-from flexmbs.integrators.newmark import DenseMotion, LinearMotion
+from flexmbs.integrators.newmark import LARGEST_CYCLE, DenseMotion, LinearMotion
 from flexmbs.linalg import factorize
 from flexmbs.profiles import as_profile
 from flexmbs.projection import Projection
@@ -87,9 +87,10 @@ def reduced_body(reduced: ReducedPart, name: str, loads: Mapping[str, Any] | Non
 
 
 def full_body(
-    part: Part, name: str, fixed: Any, damping: Any, stiffening: bool, loads: Mapping[str, Any] | None
-) -> MovingBody:
-    """The constants of a body with every node that is not held, sparse."""
+    part: Part, name: str, fixed: Any, damping: Any, stiffening: bool, loads: Mapping[str, Any] | None,
+    needed: NDArray[np.bool_],
+) -> MovingBody:  # fmt: skip
+    """The constants of a body with every node that is not held, sparse; of the inertia cases those ``needed`` (12,)."""
     if part.elements is None:
         raise AnalysisError(f"{name}: full order needs the finite elements of a body, not only its matrices.")
     elements = part.elements
@@ -111,6 +112,8 @@ def full_body(
     linear[:3], fields[3:12] = np.eye(3), acceleration_fields()
     u = np.asarray(projection.expand_rates(factor.solve(columns))) if stiffening else None
     for k in range(len(cases)):
+        if k < 12 and not needed[k]:
+            continue
         nodal = sp.csr_array((part.n_dofs, part.n_dofs))
         if fields[k].any():
             nodal = nodal + elements.assemble(Blocks(elements, "matrix", inertia=fields[k]))
@@ -121,6 +124,7 @@ def full_body(
             if elements.scalar_mass is None and fields[k].any():
                 nodal = nodal + elements.assemble(Blocks(elements, "matrix", turning=fields[k]))
         cases[k] = projection.project(sp.csr_array(nodal))
+        cases[k].eliminate_zeros()
     gyroscopic = [
         projection.project(elements.assemble(Blocks(elements, "matrix", inertia=2 * field)))
         for field in acceleration_fields()[:3]
@@ -137,10 +141,12 @@ def full_body(
     )  # fmt: skip
 
 
-def moving_body(body: FlexibleBody | Elements, supports: Any, full_order: bool) -> MovingBody:
+def moving_body(
+    body: FlexibleBody | Elements, supports: Any, full_order: bool, needed: NDArray[np.bool_]
+) -> MovingBody:
     """The body held at its supports: reduced in the same way as it is, or in full order."""
     if isinstance(body, Elements):
-        return full_body(Part.of_elements(body), body.mesh.name, supports, None, True, None)
+        return full_body(Part.of_elements(body), body.mesh.name, supports, None, True, None, needed)
     reduced, fixed = body.reduced, _together(body.fixed, supports, body.name)
     if supports is None and not full_order:
         return reduced_body(reduced, body.name, body.loads)
@@ -149,7 +155,7 @@ def moving_body(body: FlexibleBody | Elements, supports: Any, full_order: bool) 
             f"{body.name}: a body that was loaded cannot be held elsewhere; reduce it with fixed= where it is held."
         )
     if full_order:
-        return full_body(reduced.part, body.name, fixed, body.damping, body.stiffening, body.loads)
+        return full_body(reduced.part, body.name, fixed, body.damping, body.stiffening, body.loads, needed)
     held, left = _nodes(reduced.part, fixed, body.name), []
     given = [] if body.interfaces is None else body.interfaces
     for item in [given] if isinstance(given, str | int | np.integer) or not np.iterable(given) else given:
@@ -218,57 +224,84 @@ class MovedFull(_Moved):
     def __init__(self, body: MovingBody, step: float, spin: Array, factors: Array) -> None:
         super().__init__(body, step, spin, factors)
         self._kept: dict[tuple[float, float, float], Callable[[Array], Array]] = {}
-        self._last: tuple[int, tuple[Any, Any, Any]] | None = None
 
-    def matrices(self, k: int) -> tuple[Any, Any, Any]:
-        """M, C, K at instant k."""
-        if self._last is not None and (self.constant or self._last[0] == k):
-            return self._last[1]
+    def terms(self, k: int) -> tuple[list[tuple[float, Any]], ...]:
+        """M, C, K at instant k as sums of constant matrices with their factors."""
         b = self.body
-        damping, stiffness = b.damping, b.stiffness
-        for factor, matrix in zip(self.spin[k], b.gyroscopic, strict=True):
-            damping = damping + factor * matrix if factor else damping
-        for factor, matrix in zip(self.factors[k], b.cases, strict=True):
-            stiffness = stiffness + factor * matrix if factor else stiffness
-        self._last = (k, (b.mass, damping, stiffness))
-        return self._last[1]
+        damping = [(1.0, b.damping), *zip(self.spin[k], b.gyroscopic, strict=True)]
+        stiffness = [(1.0, b.stiffness), *zip(self.factors[k], b.cases, strict=True)]
+        return [(1.0, b.mass)], [t for t in damping if t[0]], [t for t in stiffness if t[0]]
+
+    def whole(self, k: int, factors: tuple[float, float, float]) -> Any:
+        """c_m M + c_d C + c_k K at instant k, assembled."""
+        out = sp.csr_array(2 * (self.size,))
+        for c, terms in zip(factors, self.terms(k), strict=True):
+            for factor, matrix in terms if c else ():
+                out = out + (c * factor) * matrix
+        return out
+
+    def dense(self, k: int) -> tuple[Array, Array, Array]:
+        """M, C, K of a small body as full arrays."""
+        if self.size > LARGEST_CYCLE:
+            return super().dense(k)
+        unit = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        m, c, stiffness = (self.whole(k, factors).toarray() for factors in unit)
+        return m, c, stiffness
 
     def resistance(self, k: int, y: Array, v: Array) -> Array:
         """C y' + K y."""
-        _, c, stiffness = self.matrices(k)
-        return np.asarray(c @ v + stiffness @ y)
+        _, damping, stiffness = self.terms(k)
+        out = np.zeros_like(y)
+        for x, terms in ((v, damping), (y, stiffness)):
+            for factor, matrix in terms:
+                out += factor * (matrix @ x)
+        return out
 
     def solve(self, k: int, factors: tuple[float, float, float], b: Array) -> Array:
         """Solve with a combination of M, C and K."""
-        shape = 2 * (self.size,)
-        whole = sum((c * m for c, m in zip(factors, self.matrices(k), strict=True) if c), sp.csr_array(shape))
-        if self.constant:
-            if factors not in self._kept:
-                self._kept[factors] = scipy.sparse.linalg.splu(sp.csc_array(whole)).solve
-            return np.asarray(self._kept[factors](b))
         if factors not in self._kept:
             own = (self.body.mass, self.body.damping, self.body.stiffness)
-            self._kept[factors] = factorize(
-                sum((c * m for c, m in zip(factors, own, strict=True) if c), sp.csr_array(shape))
-            ).solve
+            if self.constant:
+                self._kept[factors] = scipy.sparse.linalg.splu(sp.csc_array(self.whole(k, factors))).solve
+            else:
+                empty = sp.csr_array(2 * (self.size,))
+                near = sum((c * m for c, m in zip(factors, own, strict=True) if c), empty)
+                self._kept[factors] = factorize(near).solve
         near = self._kept[factors]
-        found, failed = scipy.sparse.linalg.gmres(
-            whole, b, near(b), rtol=1e-11, atol=0.0, restart=60, maxiter=20,
-            M=scipy.sparse.linalg.LinearOperator(shape, matvec=near, dtype=float),
-        )  # fmt: skip
-        return np.asarray(scipy.sparse.linalg.splu(sp.csc_array(whole)).solve(b) if failed else found)
+        if self.constant:
+            return np.asarray(near(b))
+        listed = [(c * f, m) for c, terms in zip(factors, self.terms(k), strict=True) if c for f, m in terms]
+
+        def product(x: Array) -> Array:
+            return np.asarray(sum(f * (m @ x) for f, m in listed))
+
+        operators = [scipy.sparse.linalg.LinearOperator(2 * (self.size,), f, dtype=float) for f in (product, near)]
+        columns = b.reshape(self.size, -1)
+        found = np.empty_like(columns)
+        for j in range(columns.shape[1]):
+            found[:, j], failed = scipy.sparse.linalg.gmres(
+                operators[0], columns[:, j], near(columns[:, j]), rtol=1e-11, restart=60, maxiter=20, M=operators[1]
+            )
+            if failed:
+                return np.asarray(scipy.sparse.linalg.splu(sp.csc_array(self.whole(k, factors))).solve(b))
+        return found.reshape(b.shape)
+
+
+def frame_factors(terms: tuple[Array, Array, Array]) -> Array:
+    """Factors (times, 12) of the inertia cases of a, ω, ε over time."""
+    acceleration, spin, spin_rate = terms
+    return np.array([inertia_factors(a, e, w) for a, e, w in zip(acceleration, spin_rate, spin, strict=True)])
 
 
 def moved(
     body: MovingBody, times: Array, terms: tuple[Array, Array, Array], loads: Mapping[str, Any] | None
 ) -> tuple[MovedReduced | MovedFull, Array]:
     """The equations of a body over time, and the factors (times, k) of its unit loads."""
-    acceleration, spin, spin_rate = terms
+    spin, spin_rate = terms[1:]
     planar = any(of is not None and of.axes == 2 for of in (body.part, body.reduced))
     if planar and (np.abs(spin[:, :2]).max() > 0 or np.abs(spin_rate[:, :2]).max() > 0):
         raise AnalysisError(f"{body.name}: a plane body turns about z only.")
-    columns = [inertia_factors(a, e, w) for a, e, w in zip(acceleration, spin_rate, spin, strict=True)]
-    factors = np.hstack([np.array(columns), np.zeros((len(times), len(body.load_names)))])
+    factors = np.hstack([frame_factors(terms), np.zeros((len(times), len(body.load_names)))])
     for name, law in (loads or {}).items():
         if name not in body.load_names:
             known = ", ".join(map(repr, body.load_names)) or "none"

@@ -155,16 +155,19 @@ class ElasticResponse:
         """Position and shapes (3, n) of the displacement of a place."""
         if isinstance(where, Frame):
             where = where.position
-        point = not isinstance(where, str | int | np.integer)
+        named = isinstance(where, str | int | np.integer)
         try:
             if self.reduced is not None:
-                found = self.reduced.frame_at(where) if point else self.reduced.frame(where)
+                found = self.reduced.frame(where) if named else self.reduced.frame_at(where)
                 return found.position, found.displacement
             assert self.part is not None
             assert self.projection is not None
-            if point:
-                where = int(self.part.mesh.nearest_node(np.asarray(where, dtype=float)))
-            position, rows = frame_rows(self.part, where)
-            return position, np.asarray((rows[:3] @ self.projection.matrix).toarray())
+            point = None if named else np.pad(np.asarray(where, dtype=float), (0, 3 - len(where)))
+            node = where if point is None else int(self.part.mesh.nearest_node(point))
+            position, rows = frame_rows(self.part, node)
+            shapes = np.asarray((rows @ self.projection.matrix).toarray())
+            if point is None:
+                return position, shapes[:3]
+            return point, shapes[:3] + np.cross(shapes[3:], point - position, axisa=0).T  # θ × lever
         except (FlexmbsError, TypeError, ValueError) as error:
             raise AnalysisError(f"{self.name}: {error}") from error

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.analyses.elastic_body import moved, moving_body, response
+from flexmbs.analyses.elastic_body import frame_factors, moved, moving_body, response
 from flexmbs.analyses.elastic_mechanism import MovedMechanism, deviations, motion_of, rigid_history
 from flexmbs.analyses.elastic_response import ElasticResponse
 from flexmbs.analyses.rigid_motion import RigidMotion
@@ -127,8 +127,8 @@ def _of_body(
     except ModelError as error:
         raise AnalysisError(str(error)) from error
     times, every = _grid(0.0, rigid.end, t_end, step, output_step)
-    held = moving_body(body, supports, bool(full_order))
     terms = rigid.terms(times, pull)
+    held = moving_body(body, supports, bool(full_order), frame_factors(terms).any(axis=0))
     problem, factors = moved(held, times, terms, loads)
     kept, *found = _solved(problem, method, start, times, every)
     some = slice(None, None, every)
@@ -168,7 +168,7 @@ def _solved(
     else:
         begin = quasi_static(problem) if start == "deformed" else at_rest(problem)
     found = [m for k, m in enumerate(method.motions(problem, begin)) if k % every == 0]
-    y, v, a = (np.array(column) for column in zip(*found, strict=True))
+    y, v, a = (np.array(column) for column in list(zip(*found, strict=True))[:3])
     return times[::every], y, v, a
 
 

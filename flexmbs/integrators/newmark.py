@@ -75,11 +75,12 @@ class DenseMotion(LinearMotion):
 
 
 class Motion(NamedTuple):
-    """y, y' and y'' at one instant: (size,), or (size, columns)."""
+    """y, y' and y'' at one instant, (size,) or (size, columns), and ``mean``, the acceleration that a method steps with."""
 
     y: Array
     v: Array
     a: Array
+    mean: Array
 
 
 class LinearMethod(ABC):
@@ -95,7 +96,8 @@ class Newmark(LinearMethod):
     """Newmark's method of second order for linear equations; α from 0 (no damping of its own) to 1/3 (HHT).
 
     With α = 0 it is the rule of average accelerations, which keeps the energy of free vibrations. A larger α damps
-    those that the step does not resolve, β = (1+α)²/4 and γ = 1/2 + α.
+    those that the step does not resolve: it steps with (1-α) y'' of the new instant and α y'' of the old one,
+    β = (1+α)²/4 and γ = 1/2 + α. The equations hold at every instant, whatever α is, and M may change with time.
     """
 
     alpha: float = 0.0
@@ -109,18 +111,15 @@ class Newmark(LinearMethod):
         h, alpha = problem.step, float(self.alpha)
         beta, gamma = (1 + alpha) ** 2 / 4, 0.5 + alpha
         factors = (1.0, (1 - alpha) * gamma * h, (1 - alpha) * beta * h * h)
-        y, v, a = start
+        y, v, a, mean = start
         yield start
-        old = problem.resistance(0, y, v) - _columns(problem.load(0), loaded) if alpha else 0.0
         for k in range(1, problem.steps + 1):
-            y = y + h * v + (0.5 - beta) * h * h * a
-            v = v + (1 - gamma) * h * a
-            load = _columns(problem.load(k), loaded)
-            a = problem.solve(k, factors, -(1 - alpha) * (problem.resistance(k, y, v) - load) - alpha * old)
-            y, v = y + beta * h * h * a, v + gamma * h * a
-            if alpha:
-                old = problem.resistance(k, y, v) - load
-            yield Motion(y, v, a)
+            y = y + h * v + h * h * ((0.5 - beta) * mean + beta * alpha * a)
+            v = v + h * ((1 - gamma) * mean + gamma * alpha * a)
+            new = problem.solve(k, factors, _columns(problem.load(k), loaded) - problem.resistance(k, y, v))
+            y, v = y + (1 - alpha) * beta * h * h * new, v + (1 - alpha) * gamma * h * new
+            mean, a = (1 - alpha) * new + alpha * a, new
+            yield Motion(y, v, a, mean)
 
 
 @dataclass(frozen=True)
@@ -146,20 +145,27 @@ class ModalSuperposition(LinearMethod):
         whole[n : 2 * n, :n], whole[n : 2 * n, n : 2 * n] = -h * inverse @ stiffness, -h * inverse @ damping
         whole[n : 2 * n, 2 * n : 3 * n], whole[2 * n : 3 * n, 3 * n :] = h * inverse, np.eye(n)
         propagator = scipy.linalg.expm(whole)[: 2 * n]
-        y, v, _ = start
+        y, v, *_ = start
         load = _columns(problem.load(0), loaded)
         for k in range(problem.steps + 1):
             if k:
                 new = _columns(problem.load(k), loaded)
                 moved = propagator @ np.concatenate([np.broadcast_to(x, y.shape) for x in (y, v, load, new - load)])
                 y, v, load = moved[:n], moved[n:], new
-            yield Motion(y, v, np.asarray(inverse @ (load - damping @ v - stiffness @ y)))
+            a = np.asarray(inverse @ (load - damping @ v - stiffness @ y))
+            yield Motion(y, v, a, a)
+
+
+def balanced(problem: LinearMotion, y: Array, v: Array) -> Motion:
+    """The motion at the first instant with y and y'; y'' is what the load makes of it."""
+    a = problem.solve(0, (1.0, 0.0, 0.0), problem.load(0) - problem.resistance(0, y, v))
+    return Motion(y, v, a, a)
 
 
 def at_rest(problem: LinearMotion) -> Motion:
-    """Undeformed and at rest; y'' is what the load makes of it."""
+    """Undeformed and at rest."""
     zero = np.zeros(problem.size)
-    return Motion(zero, zero, problem.solve(0, (1.0, 0.0, 0.0), problem.load(0)))
+    return balanced(problem, zero, zero)
 
 
 def quasi_static(problem: LinearMotion) -> Motion:
@@ -168,8 +174,7 @@ def quasi_static(problem: LinearMotion) -> Motion:
     static = [problem.solve(k, (0.0, 0.0, 1.0), problem.load(k)) for k in range(count)]
     slopes = {1: [0.0], 2: [-1.0, 1.0], 3: [-1.5, 2.0, -0.5]}[count]
     v = sum((c * y for c, y in zip(slopes, static, strict=True)), np.zeros(problem.size)) / problem.step
-    y = static[0]
-    return Motion(y, v, problem.solve(0, (1.0, 0.0, 0.0), problem.load(0) - problem.resistance(0, y, v)))
+    return balanced(problem, static[0], v)
 
 
 def periodic(method: LinearMethod, problem: LinearMotion) -> Motion:
@@ -179,21 +184,21 @@ def periodic(method: LinearMethod, problem: LinearMotion) -> Motion:
         raise AnalysisError(
             f"a steady periodic motion is solved for up to {LARGEST_CYCLE} coordinates, not {n}; reduce the body."
         )
-    identity, loaded = np.eye(3 * n, 3 * n + 1), np.zeros(3 * n + 1)
+    identity, loaded = np.eye(4 * n, 4 * n + 1), np.zeros(4 * n + 1)
     loaded[-1] = 1.0
-    last = start = Motion(identity[:n], identity[n : 2 * n], identity[2 * n :])
+    last = start = Motion(*identity.reshape(4, n, -1))
     for last in method.motions(problem, start, loaded):  # noqa: B007 - the last one is what is wanted
         pass
     after = np.concatenate(last)
-    scale = np.repeat([1.0, problem.step, problem.step**2], n)  # of one kind, so that the condition says something
-    cycle = np.eye(3 * n) - scale[:, None] * after[:, :-1] / scale
+    h = problem.step
+    scale = np.repeat([1.0, h, h * h, h * h], n)  # of one kind, so that the condition says something
+    cycle = np.eye(4 * n) - scale[:, None] * after[:, :-1] / scale
     if not np.linalg.cond(cycle) < RESONANCE:
         raise AnalysisError(
             "no steady motion over one cycle: a natural vibration without damping fits into it (resonance). Give the "
             "body damping, or another speed."
         )
-    state = np.linalg.solve(cycle, scale * after[:, -1]) / scale
-    return Motion(state[:n], state[n : 2 * n], state[2 * n :])
+    return Motion(*(np.linalg.solve(cycle, scale * after[:, -1]) / scale).reshape(4, n))
 
 
 def _columns(load: Array, loaded: Array | float) -> Array:
