@@ -44,6 +44,8 @@ HELD = 1e-6
 """Part of an elastic coordinate that joints may leave moving where they should hold it."""
 SAME = 1e-9
 """Relative change of the equations over time below which they are constant."""
+CLOSINGS = 2
+"""Newton iterations that close the joints of the deformed bodies."""
 CHUNK = 200
 """Instants whose matrices are held at once."""
 
@@ -224,6 +226,25 @@ def _free_motions(jacobian: Array, frame: NDArray[np.bool_], scale: Array) -> Ar
     return np.asarray(scale[frame, None] * null_space(jacobian[:, frame] * scale[frame], "svd").A)
 
 
+def _close(system: System, t: float, q: Array, v: Array, rate: Array, angles: Array) -> None:
+    """Move the frames so that bodies deformed by d meet in the joints, to second order in d: bending shortens them."""
+    frame = ~system.elastic
+    if not len(system.rows):
+        return
+    for last in (*(False,) * CLOSINGS, True):
+        work = system.evaluate(t, q, v, angles)
+        jacobian = system.jacobian(work).toarray()
+        back = np.linalg.pinv(jacobian[:, frame] / system.length_weights[frame], rcond=1e-8)
+        back /= system.length_weights[frame, None]
+        if np.abs(work.phi).max(initial=0.0) < 1e-12 * max(1.0, system.walked[1]) or last:
+            break
+        step = np.zeros(system.n_v)
+        step[frame] = -back @ work.phi
+        q[:] = system.retract(q, step)
+    v[frame] -= back @ work.phi_rate
+    rate[frame] += back @ (system.evaluate(t, q, v, angles).gamma - jacobian @ rate)
+
+
 def _turning(system: System, v: Array) -> Array:
     """W of angular velocities, or W' of their rates."""
     out = np.zeros((system.n_v, system.n_v))
@@ -277,6 +298,7 @@ class MovedMechanism(DenseMotion):
         parts = [x.reshape(len(given.t), -1) for x in (mass, damping, stiffness)]
         self.constant = all(_same(x) for x in parts)
         self._spline = self.spline(given.t, np.hstack([*parts, load]), repeats)
+        self._ends = (load[0], load[-1]) if repeats else None
         self._first, self._values = -1, np.zeros((0, 0))
 
     @staticmethod
@@ -300,6 +322,10 @@ class MovedMechanism(DenseMotion):
         n = self.size
         m, c, stiffness = self._at(k)[: 3 * n * n].reshape(3, n, n)
         return m, c, stiffness
+
+    def end_loads(self) -> tuple[Array, Array]:
+        """Loads at the first and last instant, before a periodic spline makes them equal."""
+        return super().end_loads() if self._ends is None else self._ends
 
     def load(self, k: int) -> Array:
         """-Aᵀr at step k."""
@@ -342,4 +368,5 @@ def motion_of(
             if given.held:
                 rows = np.vstack([rows, _free_motions(rows, frame, scale).T @ mass[k][frame]])
             multipliers[n] = rigid[k] + _balance(rows, force[k], scale)[:own]
+            _close(system, float(times[n]), q[n], v[n], accelerations[n], angles[n])
     return q, v, accelerations, multipliers, angles

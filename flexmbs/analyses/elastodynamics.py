@@ -71,9 +71,7 @@ def elastodynamics(
         given = {"supports": supports, "gravity": gravity, "loads": loads, "full_order": full_order or None}
         wrong = [name for name, value in given.items() if value is not None]
         if wrong:
-            raise AnalysisError(
-                f"elastodynamics: {wrong[0]}= belongs to one body; a System has its own joints and forces."
-            )
+            raise AnalysisError(f"elastodynamics: {wrong[0]}= is for one body; a System has its own joints and forces.")
         return _of_system(model, rigid, step, t_end, output_step, start, method)
     if not isinstance(model, FlexibleBody | Elements):
         raise AnalysisError(f"elastodynamics: a System or a FlexibleBody is needed, not {type(model).__name__}.")
@@ -128,7 +126,7 @@ def _of_body(
         raise AnalysisError(str(error)) from error
     times, every = _grid(0.0, rigid.end, t_end, step, output_step)
     terms = rigid.terms(times, pull)
-    held = moving_body(body, supports, bool(full_order), frame_factors(terms).any(axis=0))
+    held = moving_body(body, supports, bool(full_order), np.any(frame_factors(terms) != 0.0, axis=0))
     problem, factors = moved(held, times, terms, loads)
     kept, *found = _solved(problem, method, start, times, every)
     some = slice(None, None, every)
@@ -173,7 +171,7 @@ def _solved(
 
 
 def _refuse_other_cycle(problem: LinearMotion) -> None:
-    first, last = problem.load(0).copy(), problem.load(problem.steps)
+    first, last = problem.end_loads()
     largest = max(
         float(np.abs(problem.load(k)).max()) for k in range(0, problem.steps + 1, max(1, problem.steps // 16))
     )

@@ -39,6 +39,10 @@ class LinearMotion(ABC):
     def load(self, k: int) -> Array:
         """f (size,) at instant k."""
 
+    def end_loads(self) -> tuple[Array, Array]:
+        """Loads at the first and the last instant, which a cycle has in common."""
+        return self.load(0).copy(), self.load(self.steps)
+
     @abstractmethod
     def resistance(self, k: int, y: Array, v: Array) -> Array:
         """C y' + K y at instant k, for one motion or for columns."""
@@ -75,7 +79,7 @@ class DenseMotion(LinearMotion):
 
 
 class Motion(NamedTuple):
-    """y, y' and y'' at one instant, (size,) or (size, columns), and ``mean``, the acceleration that a method steps with."""
+    """y, y' and y'' at one instant, (size,) or (size, columns); ``mean`` is the acceleration that a method steps by."""
 
     y: Array
     v: Array

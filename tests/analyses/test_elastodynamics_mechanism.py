@@ -1,0 +1,232 @@
+"""Elastic motion of mechanisms about a known rigid motion, against the coupled equations and one body alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import flexmbs as fm
+
+TIGHT = fm.GeneralizedAlpha(rho_inf=0.95)
+
+
+def rod(young=2e11, **options):
+    given = {"interfaces": ["start", "end"], "reduction": fm.CraigBampton(modes=4), **options}
+    return fm.FlexibleBody(
+        "rod", fm.Mesh.line((0, 0, 0), (0.3, 0, 0), 6), fm.Material(young, 0.3, 7870.0),
+        section=fm.Section.rectangle(0.008, 0.008), **given,
+    )  # fmt: skip
+
+
+def engine(body, turning, load=0.075552):
+    """Slider-crank; the rod is flexible, or rigid with the same mass properties."""
+    ground = fm.Ground()
+    crank = fm.RigidBody("crank", mass=0.1, inertia=np.diag([1e-4] * 3), center=(0.075, 0, 0))
+    piston = fm.RigidBody("piston", mass=load, inertia=np.diag([1e-5] * 3))
+    ends = [body.at("start"), body.at("end")] if body.modes else [body.at(0, 0, 0), body.at(0.3, 0, 0)]
+    shaft = fm.Revolute("shaft", ground.at(0, 0, 0), crank.at(0, 0, 0), axis="z")
+    joints = [
+        shaft,
+        fm.Revolute("crank_pin", crank.at(0.15, 0, 0), ends[0], axis="z"),
+        fm.Spherical("wrist_pin", ends[1], piston.at(0, 0, 0)),
+        fm.Prismatic("cylinder", ground.at(0, 0, 0), piston.at(0, 0, 0), axis="x"),
+        fm.Drive("motor", shaft.angle, turning),
+    ]
+    return fm.System([ground, crank, body, piston], joints, [fm.Gravity((0, -9.81, 0))])
+
+
+def elastic(result, body):
+    at = result.system.layout.body_q[result.system.body_number(body) + 1]
+    return result.q[:, at - body.modes : at]
+
+
+def bend(result, body):
+    """Offset of the midpoint from the chord, across the rod."""
+    middle, start, end = (body.reduced.frame(where) for where in (3, "start", "end"))
+    return elastic(result, body) @ (middle.displacement - (start.displacement + end.displacement) / 2)[1]
+
+
+def residuals(result):
+    """Largest entry of M v' - f - Jᵀλ of the full equations at some instants, relative to Jᵀλ."""
+    out, forces = [], 0.0
+    arrays = (result.t, result.q, result.v, result.rate, result.multipliers, result.angles)
+    for t, q, v, rate, multipliers, angles in zip(*(a[1::5] for a in arrays), strict=True):
+        e = result.system.equations(t, q, v, angles)
+        pull = e.J.T @ multipliers
+        out.append(np.abs(e.M @ rate - e.f - pull).max())
+        forces = max(forces, np.abs(pull).max())
+    return np.array(out) / forces
+
+
+SPIN = fm.SpinUp(150.0, over=0.03)
+
+
+@pytest.fixture(scope="module")
+def crank_runs():
+    """For two stiffnesses: the rod, elastodynamics, forward dynamics."""
+    out = []
+    for young in (1e11, 4e11):
+        body = rod(young)
+        system, rigid = engine(body, SPIN), engine(body.rigid(), SPIN)
+        known = fm.kinematics(rigid, np.linspace(0, 0.03, 61))
+        found = fm.elastodynamics(system, known, step=2.5e-5, output_step=5e-4)
+        coupled = fm.forward_dynamics(system, t_end=0.03, step=2.5e-5, output_step=5e-4, integrator=TIGHT)
+        out.append((body, found, coupled))
+    return out
+
+
+def test_converges_to_the_coupled_motion(crank_runs):
+    errors = []
+    for body, found, coupled in crank_runs:
+        exact = bend(coupled, body)
+        errors.append(np.abs(bend(found, body) - exact).max() / np.abs(exact).max())
+    assert errors[0] < 0.01
+    assert errors[1] < errors[0] / 4
+
+
+def test_joint_forces_are_those_of_the_coupled_motion(crank_runs):
+    _, found, coupled = crank_runs[1]
+    for name in ("crank_pin", "wrist_pin", "cylinder", "motor"):
+        of = next(j for j in found.system.joints if j.name == name)
+        exact = coupled.reaction(of)
+        np.testing.assert_allclose(found.reaction(of), exact, atol=2e-3 * np.abs(exact).max())
+
+
+def test_the_slider_moves_with_the_stretching_rod():
+    """A heavy slider: its inertia stretches the rod, and bending shortens it."""
+    body = rod(4e11)
+    system, rigid = engine(body, SPIN, 0.5), engine(body.rigid(), SPIN, 0.5)
+    known = fm.kinematics(rigid, np.linspace(0, 0.03, 61))
+    found = fm.elastodynamics(system, known, step=2.5e-5, output_step=5e-4)
+    coupled = fm.forward_dynamics(system, t_end=0.03, step=2.5e-5, output_step=5e-4, integrator=TIGHT)
+    straight = known.position(rigid.bodies[3])[:, 0]
+    expected, mine = (r.position(system.bodies[3])[:, 0] - straight for r in (coupled, found))
+    assert np.abs(expected).max() > 5e-6
+    np.testing.assert_allclose(mine, expected, atol=0.05 * np.abs(expected).max())
+
+
+def test_fulfils_the_full_equations_to_second_order(crank_runs):
+    """M v' - f - Jᵀλ of the mechanism that deforms falls with the square of the deflection; joints are closed."""
+    first, second = (residuals(found).max() for _, found, _ in crank_runs)
+    assert second < first / 8
+    for _, found, _ in crank_runs:
+        assert found.constraint_error.max() < 1e-9
+
+
+def test_floating_frames_make_no_difference():
+    found = {}
+    for frame in ("chord", "tangent", "mean"):
+        body = rod(frame=frame)
+        known = fm.kinematics(engine(body.rigid(), SPIN), np.linspace(0, 0.02, 41))
+        found[frame] = bend(fm.elastodynamics(engine(body, SPIN), known, step=5e-5), body)
+    for frame in ("tangent", "mean"):
+        np.testing.assert_allclose(found[frame], found["chord"], atol=1e-6 * np.abs(found["chord"]).max())
+
+
+def test_motions_of_each_body_instead_of_a_result():
+    body = rod()
+    known = fm.kinematics(engine(body.rigid(), SPIN), np.linspace(0, 0.02, 41))
+    names = ("crank", "rod", "piston")
+    motions = {name: fm.RigidMotion.of(known, name) for name in names}
+    system = engine(body, SPIN)
+    expected = bend(fm.elastodynamics(system, known, step=1e-4), body)
+    found = bend(fm.elastodynamics(system, motions, step=1e-4), body)
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+    turned = np.array([m.rotation for m in [known.motion(b) for b in known.system.bodies[1:]]])
+    placed = np.array([known.motion(b).position for b in known.system.bodies[1:]])
+    samples = {n: fm.RigidMotion.sampled(known.t, p, r) for n, p, r in zip(names, placed, turned, strict=True)}
+    found = bend(fm.elastodynamics(system, samples, step=1e-4), body)
+    np.testing.assert_allclose(found, expected, atol=0.02 * np.abs(expected).max())
+
+
+def test_steady_periodic_motion_is_where_transients_end():
+    """One revolution at constant speed, against many revolutions from rest with damping."""
+    body, speed = rod(1e11, damping=0.1), fm.ConstantSpeed(150.0)
+    system, rigid = engine(body, speed), engine(body.rigid(), speed)
+    turn = 2 * np.pi / 150.0
+    cycle = fm.kinematics(rigid, np.linspace(0, turn, 81))
+    steady = fm.elastodynamics(system, cycle, step=turn / 400, output_step=turn / 40, start="periodic")
+    np.testing.assert_allclose(elastic(steady, body)[-1], elastic(steady, body)[0], atol=1e-9)
+    long = fm.kinematics(rigid, np.linspace(0, 4 * turn, 321))
+    transient = bend(fm.elastodynamics(system, long, step=turn / 400, output_step=turn / 40), body)
+    np.testing.assert_allclose(transient[-41:], bend(steady, body), atol=2e-3 * np.abs(bend(steady, body)).max())
+    short = fm.kinematics(rigid, np.linspace(0, 0.8 * turn, 65))
+    with pytest.raises(fm.AnalysisError, match="one cycle"):
+        fm.elastodynamics(system, short, step=turn / 400, start="periodic")
+
+
+def pendulum(body):
+    ground = fm.Ground()
+    top = body.at("x0") if body.modes else body.at(0, 0.025)
+    return fm.System([ground, body], [fm.planar.Revolute("hinge", ground.at(0, 0), top)], [fm.Gravity((0, -9.81, 0))])
+
+
+def test_motion_that_nothing_drives():
+    """A plane arm that swings freely: hinged, not clamped; pose and bending converge to the coupled ones."""
+    errors, forces = [], []
+    for young in (2e8, 8e8):
+        mesh = fm.Mesh.rectangle((1.0, 0.05), (8, 1))
+        arm = fm.FlexibleBody("arm", mesh, fm.Material(young, 0.3, 2000.0), thickness=0.02, interfaces=["x0"],
+                              reduction=fm.CraigBampton(modes=4))  # fmt: skip
+        system = pendulum(arm)
+        known = fm.forward_dynamics(pendulum(arm.rigid()), t_end=0.3, step=1e-3, output_step=5e-3)
+        found = fm.elastodynamics(system, known, step=2e-4, output_step=1e-3)
+        coupled = fm.forward_dynamics(system, t_end=0.3, step=2e-4, output_step=1e-3, integrator=TIGHT)
+        exact = elastic(coupled, arm)[:, 0]
+        errors.append(np.abs(elastic(found, arm)[:, 0] - exact).max() / np.abs(exact).max())
+        force = coupled.reaction(system.joints[0])
+        forces.append(np.abs(found.reaction(system.joints[0]) - force).max() / np.abs(force).max())
+    assert errors[0] < 3e-3
+    assert errors[1] < errors[0] / 3
+    assert forces[0] < 0.02
+    assert forces[1] < forces[0] / 3
+
+
+def test_a_blade_on_a_driven_hub_is_one_body_alone():
+    """A mechanism of which only one body deforms, and that body in the motion of its frame, give the same."""
+    blade = fm.FlexibleBody(
+        "blade", fm.Mesh.line((0.1, 0, 0), (1.1, 0, 0), 6), fm.Material(7e10, 0.3, 2700.0),
+        section=fm.Section.rectangle(0.02, 0.01), fixed="start", reduction=fm.ModalTruncation(5),
+    )  # fmt: skip
+    law = fm.Harmonic(0.02, frequency=4.0)
+
+    def turning(body):
+        ground, hub = fm.Ground(), fm.RigidBody("hub", 1.0, np.diag([0.1] * 3))
+        shaft = fm.Revolute("shaft", ground.at(0, 0, 0), hub.at(0, 0, 0), axis="z")
+        root = fm.Fixed("root", hub.at(0, 0, 0), body.at() if body.modes else body.at(0, 0, 0))
+        return fm.System([ground, hub, body], [shaft, root, fm.Drive("motor", shaft.angle, law)])
+
+    known = fm.kinematics(turning(blade.rigid()), np.linspace(0, 0.25, 101))
+    found = fm.elastodynamics(turning(blade), known, step=5e-4)
+    alone = fm.elastodynamics(blade, known, step=5e-4)
+    np.testing.assert_allclose(elastic(found, blade), alone.d, atol=1e-5 * np.abs(alone.d).max())
+    motor, force = found.reaction(found.system.joints[2]), alone.reaction()
+    spin_rate = known.at(found.t).rate[:, 5]
+    np.testing.assert_allclose(motor, force[:, 5] + 0.1 * spin_rate, atol=1e-3 * np.abs(motor).max())
+    np.testing.assert_allclose(
+        found.reaction(found.system.joints[1])[:, 5], force[:, 5], atol=1e-3 * np.abs(motor).max()
+    )
+
+
+def test_wrong_rigid_motions_are_refused():
+    body = rod()
+    system = engine(body, SPIN)
+    known = fm.kinematics(engine(body.rigid(), SPIN), np.linspace(0, 0.01, 11))
+    other = fm.kinematics(engine(body.rigid(), fm.SpinUp(200.0, over=0.03)), np.linspace(0, 0.01, 11))
+
+    def refused(match, *args, **given):
+        with pytest.raises(fm.AnalysisError, match=match):
+            fm.elastodynamics(*args, **{"step": 1e-4, **given})
+
+    refused("motor.*misses", system, other)
+    refused("no body of the system is flexible", engine(body.rigid(), SPIN), known)
+    refused("is for one body", system, known, supports="start")
+    refused("is for one body", system, known, full_order=True)
+    refused("t_end", system, known, t_end=0.02)
+    refused("a Result of it with rigid bodies", system, fm.RigidMotion())
+    refused("'rod' has none", system, {"crank": fm.RigidMotion.of(known, "crank")})
+    refused("at least four", system, fm.kinematics(engine(body.rigid(), SPIN), [0.0, 0.01]))
+    alone = fm.System([fm.Ground(), body], [])
+    refused(
+        "no body 'rod'", alone, fm.forward_dynamics(fm.System([fm.PointMass("dust", 1.0, position=(0, 0, 0))]), 1.0)
+    )
