@@ -354,6 +354,8 @@ def _together(fixed: Any, supports: Any, name: str) -> Any:
         return fixed if supports is None else supports
     if isinstance(fixed, Mapping) or isinstance(supports, Mapping):
         raise AnalysisError(f"{name}: it is fixed already, by components; name all supports in fixed=.")
+    if not np.iterable(supports) and not isinstance(supports, int | np.integer):
+        raise AnalysisError(f"{name}: supports are sets, nodes or {{set: components}}, not {supports!r}.")
     both = [[x] if isinstance(x, str | int | np.integer) else list(x) for x in (fixed, supports)]
     return [*both[0], *both[1]]
 

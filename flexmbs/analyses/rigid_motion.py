@@ -132,6 +132,8 @@ class RigidMotion:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _three(given, f"RigidMotion: {name}"))
+        if not (self.curve is None or isinstance(self.curve, Curve | scipy.interpolate.CubicSpline)):
+            raise AnalysisError("RigidMotion: make poses over time with RigidMotion.sampled or RigidMotion.of.")
         object.__setattr__(self, "position", vector(self.position, 3, "RigidMotion: position"))
         object.__setattr__(self, "velocity", vector(self.velocity, 3, "RigidMotion: velocity"))
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "RigidMotion: rotation"))
