@@ -183,18 +183,25 @@ def deviations(history: RigidHistory) -> Deviations:
         mass, force = system.inertia(work, v[k])
         residual = mass @ rate[k] - force
         multipliers = _balance(jacobian[:, frame], residual[frame], scale[frame])
-        here = linearised(system, float(time), q[k], v[k], rate[k], multipliers, angles)
-        w, w_rate = _turning(system, v[k]), _turning(system, rate[k])
         free = _free_motions(jacobian, frame, scale)
         if held is not None and free.shape[1] != held:
             raise AnalysisError(
                 f"elastodynamics: at t = {time:.6g} s the mechanism gains or loses a motion (a singular position)."
             )
         held = free.shape[1]
-        rows = np.vstack([jacobian, free.T @ here.mass[frame]])
+        rows = np.vstack([jacobian, free.T @ mass.toarray()[frame]])
         if chosen is None:
             chosen = _independent(rows, elastic, scale)
         basis = _basis(rows, chosen, elastic, scale, float(time))
+        here = linearised(system, float(time), q[k], v[k], rate[k], multipliers, angles)
+        if len(jacobian) + held > frame.sum():  # redundant rows share their forces as the elastic bodies make them
+            left = residual - jacobian.T @ multipliers
+            bent = basis @ np.linalg.solve(basis.T @ here.stiffness @ basis, -basis.T @ left)
+            shared = _balance(rows, left + here.stiffness @ bent, scale)[: len(jacobian)]
+            alone = null_space((jacobian[:, frame] * scale[frame]).T, "svd").A  # forces that move no rigid body
+            multipliers = multipliers + alone @ np.linalg.lstsq(alone, shared, rcond=None)[0]
+            here = linearised(system, float(time), q[k], v[k], rate[k], multipliers, angles)
+        w, w_rate = _turning(system, v[k]), _turning(system, rate[k])
         found.append((
             here.mass, here.damping + here.mass @ w, here.stiffness + here.damping @ w + here.mass @ w_rate,
             residual - jacobian.T @ multipliers, jacobian, multipliers, basis, angles,

@@ -40,9 +40,9 @@ def elastic(result, body):
     return result.q[:, at - body.modes : at]
 
 
-def bend(result, body):
+def bend(result, body, middle=3):
     """Offset of the midpoint from the chord, across the rod."""
-    middle, start, end = (body.reduced.frame(where) for where in (3, "start", "end"))
+    middle, start, end = (body.reduced.frame(where) for where in (middle, "start", "end"))
     return elastic(result, body) @ (middle.displacement - (start.displacement + end.displacement) / 2)[1]
 
 
@@ -206,6 +206,39 @@ def test_a_blade_on_a_driven_hub_is_one_body_alone():
     np.testing.assert_allclose(
         found.reaction(found.system.joints[1])[:, 5], force[:, 5], atol=1e-3 * np.abs(motor).max()
     )
+
+
+def test_redundant_pins_share_their_forces_as_the_beam_makes_them():
+    """A radial beam pinned at both ends to a hub that spins up: a third of its pull inside, two thirds outside.
+
+    Halves of it, which rigid bodies would share by least norm, would stiffen another part of the beam than the stress
+    of a beam does that is held at both ends.
+    """
+    beam = fm.FlexibleBody(
+        "beam", fm.Mesh.line((0, 0, 0), (1, 0, 0), 6), fm.Material(7e10, 0.3, 2700.0),
+        section=fm.Section.rectangle(0.01, 0.01), interfaces=["start", "end"], reduction=fm.FullOrder(),
+    )  # fmt: skip
+    law = fm.SpinUp(40.0, over=0.2)
+
+    def turning(body):
+        ground, hub = fm.Ground(), fm.RigidBody("hub", 1.0, np.diag([0.1] * 3))
+        ends = [body.at("start"), body.at("end")] if body.modes else [body.at(0, 0, 0), body.at(1, 0, 0)]
+        shaft = fm.Revolute("shaft", ground.at(0, 0, 0), hub.at(0, 0, 0), axis="z")
+        pins = [fm.Revolute(f"pin_{x}", hub.at(x, 0, 0), end, axis="z") for x, end in enumerate(ends)]
+        return fm.System([ground, hub, body], [shaft, *pins, fm.Drive("motor", shaft.angle, law)])
+
+    system = turning(beam)
+    known = fm.kinematics(turning(beam.rigid()), np.linspace(0, 0.2, 81))
+    found = fm.elastodynamics(system, known, step=2e-4, output_step=2e-3)
+    held = dict.fromkeys(("start", "end"), ("x", "y", "z", "rx", "ry"))
+    alone = fm.elastodynamics(beam, known, supports=held, step=2e-4, output_step=2e-3).deflection(3)[:, 1]
+    bent = bend(found, beam, 3)
+    np.testing.assert_allclose(bent, alone, atol=2e-3 * np.abs(alone).max())
+    pull = 2700.0 * 1e-4 * 40.0**2 / 2
+    turned = known.rotation(known.system.bodies[2])[-1]
+    inner, outer = (turned.T @ found.reaction(system.joints[k])[-1, :3] for k in (1, 2))
+    assert inner[0] == pytest.approx(-pull / 3, rel=0.02)
+    assert outer[0] == pytest.approx(-2 * pull / 3, rel=0.02)
 
 
 def test_wrong_rigid_motions_are_refused():
