@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import flexmbs as fm
+from flexmbs import rotations
+from flexmbs.analyses.elastic_mechanism import MovedMechanism, deviations, rigid_history
+from flexmbs.integrators.newmark import at_rest
 
 TIGHT = fm.GeneralizedAlpha(rho_inf=0.95)
 
@@ -206,6 +209,88 @@ def test_a_blade_on_a_driven_hub_is_one_body_alone():
     np.testing.assert_allclose(
         found.reaction(found.system.joints[1])[:, 5], force[:, 5], atol=1e-3 * np.abs(motor).max()
     )
+
+
+def boom(young=2e9):
+    return fm.FlexibleBody(
+        "boom", fm.Mesh.line((0, 0, 0), (0.5, 0, 0), 4), fm.Material(young, 0.3, 1500.0),
+        section=fm.Section.rectangle(0.02, 0.02), interfaces=["start", "end"], reduction=fm.CraigBampton(modes=3),
+    )  # fmt: skip
+
+
+def crane(body):
+    """A boom in space on a hub that spins up, with a heavy body at its tip, off its axis."""
+    ground, hub = fm.Ground(), fm.RigidBody("hub", 1.0, np.diag([0.1] * 3))
+    load = fm.RigidBody("load", 0.3, np.diag([4e-4, 8e-4, 6e-4]), (0.02, 0.05, 0.03))
+    ends = [body.at("start"), body.at("end")] if body.modes else [body.at(0, 0, 0), body.at(0.5, 0, 0)]
+    shaft = fm.Revolute("shaft", ground.at(0, 0, 0), hub.at(0, 0, 0), axis="z")
+    joints = [fm.Fixed("root", hub.at(0.05, 0, 0), ends[0]), fm.Fixed("tip", ends[1], load.at(0, 0, 0))]
+    motor = fm.Drive("motor", shaft.angle, fm.SpinUp(15.0, over=0.3))
+    return fm.System([ground, hub, body, load], [shaft, *joints, motor], [fm.Gravity((0, 0, -9.81))])
+
+
+def test_bodies_that_tilt_while_they_spin():
+    """Bending and twisting across the axis of spin: the relative error falls with the deflection."""
+    errors = []
+    for young in (2e9, 8e9):
+        body = boom(young)
+        system = crane(body)
+        known = fm.kinematics(crane(body.rigid()), np.linspace(0, 0.3, 61))
+        found = fm.elastodynamics(system, known, step=5e-4, output_step=5e-3)
+        coupled = fm.forward_dynamics(system, t_end=0.3, step=5e-4, output_step=5e-3, integrator=TIGHT)
+        exact = elastic(coupled, body)[:, :3]
+        errors.append(np.abs(elastic(found, body)[:, :3] - exact).max() / np.abs(exact).max())
+    assert errors[0] < 0.02
+    assert errors[1] < errors[0] / 3
+
+
+def test_linear_equations_are_the_derivative_of_the_full_ones():
+    """M x'' + C x' + K x against differences of M v' - f - Jᵀλ beside the moving rigid state, ω by its own formula."""
+    body = boom()
+    system = crane(body)
+    known = fm.kinematics(crane(body.rigid()), np.linspace(0, 0.3, 31))
+    history = rigid_history(system, known, known.t)
+    given, k, h, small = deviations(history), 12, 1e-5, 1e-6
+    x, x1, x2 = np.random.default_rng(5).normal(size=(3, system.n_v)) / system.length_weights
+    turning = [slice(m + 3, m + 6) for m, body in zip(system.layout.body_v, system.bodies, strict=False) if body.n_v]
+
+    def velocities(s, size):
+        """Of the state moved by size · (x + s x' + s² x''/2), up to even terms in size."""
+        shift, rate = size * (x + s * x1 + s * s / 2 * x2), size * (x1 + s * x2)
+        v = history.at(np.array([given.t[k] + s]))[1][0]
+        for turn in turning:  # R exp(θ): exp(-θ) ω + θ'
+            v[turn] = rotations.exp(-shift[turn]) @ v[turn]
+        return v + rate
+
+    def residual(size):
+        q = system.retract(history.at(given.t[k : k + 1])[0][0], size * x)
+        v, rate = velocities(0.0, size), (velocities(h, size) - velocities(-h, size)) / (2 * h)
+        e = system.equations(given.t[k], q, v, given.angles[k])
+        return e.M @ rate - e.f - e.J.T @ given.multipliers[k]
+
+    slope = (residual(small) - residual(-small)) / (2 * small)
+    linear = given.mass[k] @ x2 + given.damping[k] @ x1 + given.stiffness[k] @ x
+    np.testing.assert_allclose(linear, slope, atol=1e-6 * np.abs(slope)[~system.elastic].max(), rtol=1e-6)
+    np.testing.assert_allclose(given.jacobian @ given.basis, 0.0, atol=1e-9 * np.abs(given.basis).max())
+
+
+def test_joint_forces_do_no_work_on_what_is_free():
+    """Q* = M x'' + C x' + K x + r has AᵀQ* = 0, and is all of it the forces Jᵀδλ of joints and drive."""
+    body = boom()
+    system = crane(body)
+    known = fm.kinematics(crane(body.rigid()), np.linspace(0, 0.3, 31))
+    given = deviations(rigid_history(system, known, known.t))
+    problem = MovedMechanism(given, np.linspace(0, 0.3, 601), repeats=False)
+    motion = list(fm.Newmark().motions(problem, at_rest(problem)))[::20]
+    spline = problem.spline(given.t, given.basis, repeats=False)
+    for k in (5, 20, 30):
+        (y, v, a, _), (basis, first, second) = motion[k], (spline(given.t[k], order) for order in range(3))
+        x, x1, x2 = basis @ y, basis @ v + first @ y, basis @ a + 2 * first @ v + second @ y
+        force = given.mass[k] @ x2 + given.damping[k] @ x1 + given.stiffness[k] @ x + given.residual[k]
+        assert np.abs(basis.T @ force).max() < 1e-9 * np.abs(basis).max() * np.abs(force).max()
+        pulls = given.jacobian[k].T @ np.linalg.lstsq(given.jacobian[k].T, force, rcond=None)[0]
+        np.testing.assert_allclose(pulls, force, atol=1e-8 * np.abs(force).max())
+        assert np.abs(force).max() > 1.0
 
 
 def test_redundant_pins_share_their_forces_as_the_beam_makes_them():
