@@ -44,6 +44,8 @@ HELD = 1e-6
 """Part of an elastic coordinate that joints may leave moving where they should hold it."""
 SAME = 1e-9
 """Relative change of the equations over time below which they are constant."""
+COARSE = 0.3
+"""Largest difference, relative to the loads, of loads and what every second instant says of them."""
 CLOSINGS = 2
 """Newton iterations that close the joints of the deformed bodies."""
 CHUNK = 200
@@ -302,6 +304,7 @@ class MovedMechanism(DenseMotion):
         mass, damping = back @ given.mass @ a, back @ (given.damping @ a + 2 * given.mass @ first)
         stiffness = back @ (given.mass @ second + given.damping @ first + given.stiffness @ a)
         load = -np.einsum("tny,tn->ty", a, given.residual)
+        self._refuse_coarse(given.t, load)
         parts = [x.reshape(len(given.t), -1) for x in (mass, damping, stiffness)]
         self.constant = all(_same(x) for x in parts)
         self._spline = self.spline(given.t, np.hstack([*parts, load]), repeats)
@@ -317,6 +320,17 @@ class MovedMechanism(DenseMotion):
             x[-1] = x[0]
             return scipy.interpolate.make_interp_spline(t, x, 5, bc_type="periodic")
         return scipy.interpolate.make_interp_spline(t, x, order if len(t) > order else 1)
+
+    def _refuse_coarse(self, t: Array, load: Array) -> None:
+        """What every second instant says of the others tells whether there are enough."""
+        if len(t) < 9:
+            return
+        missed = np.abs(self.spline(t[::2], load[::2], False)(t[1:-1:2]) - load[1:-1:2]).max()
+        if missed > COARSE * np.abs(load).max():
+            raise AnalysisError(
+                f"elastodynamics: {len(t)} instants do not tell the rigid motion from {t[0]:.6g} to {t[-1]:.6g} s; "
+                "give more, some sixty for each revolution."
+            )
 
     def _at(self, k: int) -> Array:
         if not self._first <= k < self._first + len(self._values) or self._first < 0:

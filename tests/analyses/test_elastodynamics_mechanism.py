@@ -343,6 +343,9 @@ def test_wrong_rigid_motions_are_refused():
     refused("t_end", system, known, t_end=0.02)
     refused("a Result of it with rigid bodies", system, fm.RigidMotion())
     refused("'rod' has none", system, {"crank": fm.RigidMotion.of(known, "crank")})
+    fast = fm.ConstantSpeed(150.0)
+    coarse = fm.kinematics(engine(body.rigid(), fast), np.linspace(0, 0.2, 25))
+    refused("give more", engine(body, fast), coarse)
     refused("at least four", system, fm.kinematics(engine(body.rigid(), SPIN), [0.0, 0.01]))
     alone = fm.System([fm.Ground(), body], [])
     refused(
