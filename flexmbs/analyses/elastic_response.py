@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.bodies.body import Frame
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.fem.rigid import rigid_motions
-from flexmbs.fem.stress import SectionForces, TensorField, stress
+from flexmbs.fem.stress import SectionForces, TensorField, stress, von_mises
+from flexmbs.mesh.mesh import Which
 from flexmbs.projection import Projection
-from flexmbs.reduction import FloatingBody, Part, ReducedPart
+from flexmbs.reduction import Envelope, FloatingBody, Part, ReducedPart, stress_modes
 from flexmbs.reduction.interfaces import frame_rows
 from flexmbs.reduction.stiffening import acceleration_fields, inertia_loads
 
@@ -56,14 +57,15 @@ class ElasticResponse:
     def displacement(self, at: float) -> Array:
         """Displacement of all nodes (nodes, per node) at a time, in body axes.
 
-        With the static correction of the inertia loads, which is what the coordinates of a reduced body leave out.
+        With the static correction of inertia and set loads, which is what the coordinates of a reduced body leave out.
         """
         k, share = self._between(at)
         d = (1 - share) * self.d[k] + share * self.d[min(k + 1, len(self.t) - 1)]
         if self.reduced is None:
             return self._nodal(d)
-        factors = (1 - share) * self.factors[k] + share * self.factors[min(k + 1, len(self.t) - 1)]
-        correction = self.reduced.cases.residual[:, :12] @ factors[:12]
+        factors = self._case_factors()
+        here = (1 - share) * factors[k] + share * factors[min(k + 1, len(self.t) - 1)]
+        correction = self.reduced.cases.residual @ here
         return self.reduced.displacement(d) + correction.reshape(self.reduced.mesh.n_nodes, -1)
 
     def deflection(self, where: Any, chord: tuple[Any, Any] | None = None) -> Array:
@@ -90,6 +92,25 @@ class ElasticResponse:
         if elements is None:
             raise AnalysisError(f"{self.name}: stress needs the body's own elements, not only its matrices.")
         return stress(elements, np.ascontiguousarray(self.displacement(at)))
+
+    def stress_envelope(self, nodes: Which = "all") -> Envelope:
+        """Largest von Mises stress of nodes over the instants kept (of beams the fibre stress), and at which of them."""
+        if self.reduced is not None:
+            try:
+                return stress_modes(self.reduced, nodes).envelope(self.d, self._case_factors())
+            except FlexmbsError as error:
+                raise AnalysisError(f"{self.name}: {error}") from error
+        assert self.part is not None
+        chosen = self.part.mesh.nodes(nodes)
+        largest, when = np.full(len(chosen), -1.0), np.zeros(len(chosen), dtype=np.int64)
+        for k, t in enumerate(self.t):
+            field = self.stress(float(t))
+            if isinstance(field, SectionForces):
+                raise AnalysisError(f"{self.name}: the envelope of a beam's fibre stress is that of a reduced body.")
+            here = np.asarray(von_mises(field.nodal[chosen]))
+            better = here > largest
+            largest[better], when[better] = here[better], k
+        return Envelope(chosen, largest, when)
 
     def reaction(self) -> Array:
         """Force and moment (times, 6) about the frame's origin that hold the body in its motion, in body axes.
@@ -133,6 +154,14 @@ class ElasticResponse:
             arms[:, : part.axes] = u.reshape(n, -1)[:, : part.axes]
             forces[:, : part.axes] = push.reshape(n, -1)[:, : part.axes]
             out[k, 3:] += np.cross(arms, forces).sum(axis=0)
+        return out
+
+    def _case_factors(self) -> Array:
+        """Factors (times, cases) of all unit loads of a reduced body; nothing acts on its interfaces."""
+        assert self.reduced is not None
+        on_sets = self.factors.shape[1] - 12
+        out = np.zeros((len(self.t), len(self.reduced.cases.names)))
+        out[:, :12], out[:, out.shape[1] - on_sets :] = self.factors[:, :12], self.factors[:, 12:]
         return out
 
     def _nodal(self, d: Array) -> Array:

@@ -142,6 +142,10 @@ def test_supports_and_full_order_agree_for_a_solid():
     np.testing.assert_allclose(sparse.deflection(middle, chord=("x0", "x1")), bent, atol=1e-6 * np.abs(tip).max())
     stresses = [r.stress(at=0.05).von_mises.max() for r in (whole, sparse)]
     assert stresses[1] == pytest.approx(stresses[0], rel=1e-6)
+    mine, other, few = whole.stress_envelope("x0"), sparse.stress_envelope("x0"), held.stress_envelope("x0")
+    np.testing.assert_allclose(mine.largest, other.largest, rtol=1e-4)
+    np.testing.assert_allclose(few.largest, other.largest, rtol=0.05)
+    assert (mine.when == other.when).all()
 
 
 def test_reaction_of_reduced_and_full_order():
@@ -192,6 +196,7 @@ def test_named_loads_and_static_deflection():
     static = fm.statics(mesh, ALU, fm.Force("x1", (0.0, 30.0)), fixed="x0", thickness=0.01)
     tip = static.displacement[mesh.nodes("x1"), 1].mean()
     assert found.deflection("x1")[-1, 1] == pytest.approx(tip, rel=1e-3)
+    np.testing.assert_allclose(found.displacement(0.01), static.displacement, atol=1e-6 * tip)
     np.testing.assert_allclose(found.reaction()[-1], [0, -30.0, 0, 0, 0, -30.0], atol=1e-2)
 
 
