@@ -94,7 +94,7 @@ class ElasticResponse:
         return stress(elements, np.ascontiguousarray(self.displacement(at)))
 
     def stress_envelope(self, nodes: Which = "all") -> Envelope:
-        """Largest von Mises stress of nodes over the instants kept (of beams the fibre stress), and at which of them."""
+        """Largest von Mises stress of nodes over the instants kept (of beams the fibre stress), and when, by number."""
         if self.reduced is not None:
             try:
                 return stress_modes(self.reduced, nodes).envelope(self.d, self._case_factors())
