@@ -158,6 +158,48 @@ def test_steady_periodic_motion_is_where_transients_end():
         fm.elastodynamics(system, short, step=turn / 400, start="periodic")
 
 
+def test_four_bar_with_two_flexible_links():
+    """The coordinates of coupler and rocker are stacked, and joined through the joint between them."""
+    crank = fm.RigidBody("crank", 0.05, np.diag([1e-5] * 3), (0.05, 0, 0))
+
+    def link(name, length, young):
+        return fm.FlexibleBody(
+            name, fm.Mesh.line((0, 0, 0), (length, 0, 0), 4), fm.Material(young, 0.3, 2700.0),
+            section=fm.Section.rectangle(0.01, 0.004), interfaces=["start", "end"], reduction=fm.CraigBampton(modes=2),
+        )  # fmt: skip
+
+    def four_bar(coupler, rocker):
+        ground = fm.Ground()
+
+        def ends(body, length):
+            return [body.at("start"), body.at("end")] if body.modes else [body.at(0, 0, 0), body.at(length, 0, 0)]
+
+        shaft = fm.Revolute("shaft", ground.at(0, 0, 0), crank.at(0, 0, 0), axis="z")
+        (a, b), (c, d) = ends(coupler, 0.3), ends(rocker, 0.25)
+        joints = [
+            shaft,
+            fm.Revolute("a", crank.at(0.1, 0, 0), a, axis="z", start=0.6),
+            fm.Spherical("b", b, d),
+            fm.Revolute("c", ground.at(0.3, 0, 0), c, axis="z", start=1.8),
+            fm.Drive("motor", shaft.angle, fm.SpinUp(60.0, over=0.08)),
+        ]
+        return fm.System([ground, crank, coupler, rocker], joints)
+
+    errors = []
+    for young in (7e10, 2.8e11):
+        links = link("coupler", 0.3, young), link("rocker", 0.25, young)
+        system = four_bar(*links)
+        known = fm.kinematics(four_bar(*(body.rigid() for body in links)), np.linspace(0, 0.08, 81))
+        found = fm.elastodynamics(system, known, step=1e-4, output_step=1e-3)
+        coupled = fm.forward_dynamics(system, t_end=0.08, step=1e-4, output_step=1e-3, integrator=TIGHT)
+        errors.append([])
+        for body in links:
+            exact = elastic(coupled, body)
+            errors[-1].append(np.abs(elastic(found, body) - exact).max() / np.abs(exact).max())
+    assert max(errors[0]) < 0.05
+    assert (np.array(errors[1]) < np.array(errors[0]) / 3).all()
+
+
 def pendulum(body):
     ground = fm.Ground()
     top = body.at("x0") if body.modes else body.at(0, 0.025)
