@@ -329,7 +329,7 @@ class MovedMechanism(DenseMotion):
         if missed > COARSE * np.abs(load).max():
             raise AnalysisError(
                 f"elastodynamics: {len(t)} instants do not tell the rigid motion from {t[0]:.6g} to {t[-1]:.6g} s; "
-                "give more, some sixty for each revolution."
+                "give more, some thirty for each revolution."
             )
 
     def _at(self, k: int) -> Array:
