@@ -2,6 +2,8 @@
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
 from flexmbs.analyses.campbell import Campbell, Crossing, campbell
+from flexmbs.analyses.elastic_response import ElasticResponse
+from flexmbs.analyses.elastodynamics import elastodynamics
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
 from flexmbs.analyses.frequency_response import BaseMotion, FrequencyResponse, frequency_response
@@ -9,6 +11,7 @@ from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinemat
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
+from flexmbs.analyses.rigid_motion import RigidMotion
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
@@ -53,7 +56,16 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import (
+    Baumgarte,
+    Event,
+    ExplicitRK,
+    GeneralizedAlpha,
+    ModalSuperposition,
+    Newmark,
+    Projected,
+    TangentSpaceODE,
+)
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -140,6 +152,7 @@ __all__ = [
     "Cylindrical",
     "Distance",
     "Drive",
+    "ElasticResponse",
     "Elements",
     "Envelope",
     "Equations",
@@ -177,11 +190,13 @@ __all__ = [
     "MeshError",
     "MeshWarning",
     "ModalDamping",
+    "ModalSuperposition",
     "ModalTruncation",
     "ModelError",
     "ModelWarning",
     "Modes",
     "Multipliers",
+    "Newmark",
     "NullSpace",
     "Part",
     "PlanarBody",
@@ -204,6 +219,7 @@ __all__ = [
     "Result",
     "Revolute",
     "RigidBody",
+    "RigidMotion",
     "RollingDisc",
     "RotatingFrame",
     "Screw",
@@ -241,6 +257,7 @@ __all__ = [
     "averaging_rows",
     "campbell",
     "component",
+    "elastodynamics",
     "factorize",
     "forward_dynamics",
     "frequency_response",
