@@ -109,7 +109,7 @@ from flexmbs.reduction import (
     strain_gauges,
     stress_modes,
 )
-from flexmbs.results import Result
+from flexmbs.results import Result, StrainGauge
 from flexmbs.sections import Section
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -223,6 +223,7 @@ __all__ = [
     "StaticCondensation",
     "StaticResult",
     "Stop",
+    "StrainGauge",
     "StrainGauges",
     "StressModes",
     "System",
