@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,14 +86,19 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
     worst = max(turns, key=lambda name: turns[name].max(), default=None)
     if worst is not None and turns[worst].max() > LARGEST_TURN:
         history = turns[worst]
+        first = np.argmax(history > LARGEST_TURN)
         out.append(
-            f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the "
-            f"floating frame (more than {LARGEST_TURN} rad first at t = {t[np.argmax(history > LARGEST_TURN)]:.6g} s){_ADVICE}"
+            f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the floating "
+            f"frame (more than {LARGEST_TURN} rad first at t = {t[first]:.6g} s){_ADVICE}"
         )
     limit = LARGEST_SHIFT * reduced.mesh.size
-    suspects = np.flatnonzero(np.abs(d) @ body.modal_lengths > limit)  # no node can move farther than this sum
+    bound = np.abs(d) @ body.modal_lengths  # no node can move farther
+    suspects = np.flatnonzero(bound > limit)
+    if len(suspects) > LOOKED_AT:
+        spread = suspects[np.linspace(0, len(suspects) - 1, LOOKED_AT).astype(int)]
+        suspects = np.union1d(spread, [bound.argmax()])
     largest, node, when = 0.0, 0, 0
-    for k in _few(suspects):
+    for k in suspects:
         size = np.linalg.norm(nodal(body, d[k : k + 1])[0], axis=1)
         if size.max() > largest:
             largest, node, when = float(size.max()), int(size.argmax()), int(k)
@@ -111,9 +114,3 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
 _ADVICE = (
     "; deformation is taken as small, so that results become inaccurate: cut the body into several with fixed joints."
 )
-
-
-def _few(suspects: NDArray[np.int64]) -> Sequence[int]:
-    if len(suspects) <= LOOKED_AT:
-        return [int(k) for k in suspects]
-    return [int(suspects[k]) for k in np.linspace(0, len(suspects) - 1, LOOKED_AT).astype(int)]
