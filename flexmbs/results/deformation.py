@@ -88,8 +88,8 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
         history = turns[worst]
         first = np.argmax(history > LARGEST_TURN)
         out.append(
-            f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the floating "
-            f"frame (more than {LARGEST_TURN} rad first at t = {t[first]:.6g} s){_ADVICE}"
+            f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the "
+            f"floating frame (more than {LARGEST_TURN} rad first at t = {t[first]:.6g} s){_ADVICE}"
         )
     limit = LARGEST_SHIFT * reduced.mesh.size
     bound = np.abs(d) @ body.modal_lengths  # no node can move farther

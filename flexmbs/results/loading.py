@@ -55,6 +55,9 @@ def load_factors(
     """Factors (time, cases) of all unit loads of a body; states are t, q, v, angles."""
     out = np.zeros((len(states[0]), len(body.reduced.cases.names)))
     out[:, :12] = inertia_histories(motion, system.layout.gravity)
+    for force in system.forces:
+        if getattr(force, "body", None) is body and hasattr(force, "case"):  # a load set over time
+            out[:, force.case] += force.profile.value(states[0])
     if not needs_reactions(body):
         return out
     cases = interface_cases(body)

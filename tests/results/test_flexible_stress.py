@@ -66,7 +66,15 @@ def test_section_forces_of_beams_at_rest() -> None:
     assert_allclose(rest.von_mises(body), full.stress.nodal, rtol=1e-6)
     with pytest.raises(ModelError, match="section forces"):
         rest.stress(body)
-    with pytest.raises(ModelError, match="strain gauge at 2"):
+    # above and below the axis between two nodes: strains of a cantilever under its tip force, weight being small
+    for y, z in ((0.02, 0.025), (-0.02, 0.01), (0.0, 0.0)):
+        gauge = fm.StrainGauge(body, (0.4, y, z))
+        weight = STEEL.density * 0.002 * GRAVITY[2]
+        bending = -z * (FORCE[2] * 0.6 + weight * 0.6**2 / 2) / (210e9 * 0.05 * 0.04**3 / 12)
+        bending -= y * FORCE[1] * 0.6 / (210e9 * 0.04 * 0.05**3 / 12)
+        assert rest.strain(gauge)[0] == pytest.approx(bending, rel=6e-3, abs=1e-15)
+    assert rest.strain(fm.StrainGauge(body, 2))[0] == pytest.approx(0.0, abs=1e-15)  # on the axis
+    with pytest.raises(ModelError, match="leave the direction out"):
         fm.StrainGauge(body, 2, "x")
 
 
@@ -141,6 +149,10 @@ def test_wrong_gauges_are_refused() -> None:
         fm.StrainGauge(body, 100000, "x")
     with pytest.raises(ModelError, match="does not lie on the body"):
         fm.StrainGauge(body, (5.0, 0.0, 0.0), "x")
+    with pytest.raises(ModelError, match="a direction is needed"):
+        fm.StrainGauge(body, 1)
+    with pytest.raises(ModelError, match="node numbers"):
+        fm.StrainGauge(body, 1.5, "x")
     with pytest.raises(ModelError, match="a place is a node number"):
         fm.StrainGauge(body, (5.0, 0.0, 0.0, 1.0), "x")
     with pytest.raises(ModelError, match="axis must be"):
