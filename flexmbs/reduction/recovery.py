@@ -198,10 +198,10 @@ def fibre_gauges(reduced: ReducedPart, points: ArrayLike) -> StrainGauges:
     for point in np.atleast_2d(np.asarray(points, dtype=float)):
         away = []
         for block in beams:
-            start = reduced.mesh.points[block.cells[:, 0]]
-            local = np.einsum("ei,eij->ej", point - start, block.rotation)  # x along the element, y, z
+            start, axes = reduced.mesh.points[block.cells[:, 0]], np.asarray(block.rotation)
+            local = np.einsum("ei,eij->ej", point - start, axes)  # x along the element, y, z
             s = np.clip(local[:, 0] / block.length, 0.0, 1.0)
-            missed = np.linalg.norm(point - start - (s * block.length)[:, None] * block.rotation[:, :, 0], axis=1)
+            missed = np.linalg.norm(point - start - (s * block.length)[:, None] * axes[:, :, 0], axis=1)
             away.append((float(missed.min()), int(missed.argmin()), s, local))
         b = min(range(len(beams)), key=lambda k: away[k][0])
         _, e, s, local = away[b]

@@ -80,8 +80,8 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
     if not len(d):
         return out
     if not np.isfinite(d).all():
-        first = int(np.argmin(np.isfinite(d).all(axis=1)))
-        return [f"{body.name}: elastic coordinates are not finite at t = {t[first]:.6g} s."]
+        broken = int(np.argmin(np.isfinite(d).all(axis=1)))
+        return [f"{body.name}: elastic coordinates are not finite at t = {t[broken]:.6g} s."]
     turns = {name: np.linalg.norm(d @ frame.rotation.T, axis=1) for name, frame in reduced.frames.items()}
     worst = max(turns, key=lambda name: turns[name].max(), default=None)
     if worst is not None and turns[worst].max() > LARGEST_TURN:

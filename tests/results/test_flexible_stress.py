@@ -53,6 +53,23 @@ def test_corrected_stress_at_rest_is_that_of_the_full_mesh(reduction: object, fr
     assert rest.strain(gauge)[0] == pytest.approx(exact_strain, rel=1e-6)
 
 
+def test_stress_of_plane_bodies_at_rest() -> None:
+    ground, flat = fm.Ground(), fm.Mesh.rectangle((1.0, 0.1), (6, 1), cell="quad8", origin=(0.3, 0.0))
+    body = fm.FlexibleBody(
+        "plate", flat, STEEL, interfaces=["x0", fm.Averaged("x1")], thickness=0.02, stiffening=False,
+        reduction=fm.ModalTruncation(modes=4),
+    )  # fmt: skip
+    clamp = fm.Fixed("clamp", ground.at(0.3, 0.05), body.at("x0"))
+    push = fm.AppliedForce("push", body.at("x1"), force=(0.05, -0.03, 0.0))
+    rest = fm.statics(fm.System([ground, body], [clamp], [push, fm.Gravity((0.01, -0.01, 0.0))]))
+    full = fm.statics(fm.Elements(flat, STEEL, thickness=0.02),
+                      loads=[fm.Force("x1", (0.05, -0.03)), fm.Gravity((0.01, -0.01, 0.0))], fixed="x0")  # fmt: skip
+    exact = full.stress.nodal
+    assert_allclose(rest.stress(body) / np.abs(exact).max(), exact / np.abs(exact).max(), atol=1e-6)
+    assert rest.reaction(clamp).shape == (1, 3)
+    assert rest.deformed(body).shape == (flat.n_nodes, 3)
+
+
 def test_section_forces_of_beams_at_rest() -> None:
     line = fm.Mesh.line((0, 0, 0), (1.0, 0, 0), 4)
     line = line.with_nodes("x0", line.nodes("start")).with_nodes("x1", line.nodes("end"))
