@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,9 @@ from numpy.testing import assert_allclose
 import flexmbs as fm
 from flexmbs.errors import ModelError
 from flexmbs.fem.stress import strain
+from flexmbs.reduction.interfaces import frame_rows
 from flexmbs.results import loading
+from flexmbs.results.deformation import left_out
 
 STEEL = fm.Material(young=210e9, poisson=0.3, density=7850.0)
 FORCE, GRAVITY = np.array([0.0, 0.02, -0.3]), np.array([0.0, 0.0, -0.01])
@@ -51,6 +55,24 @@ def test_corrected_stress_at_rest_is_that_of_the_full_mesh(reduction: object, fr
     gauge = fm.StrainGauge(body, (0.5, 0.0, 0.05), "x")
     exact_strain = strain(elements, full.displacement).nodal[gauge.nodes[0], 0]
     assert rest.strain(gauge)[0] == pytest.approx(exact_strain, rel=1e-6)
+
+
+def test_corrected_deflection_at_rest_is_that_of_the_full_mesh() -> None:
+    rest, body, _ = held(fm.ModalTruncation(modes=9), fm.Tangent("x0"))
+    full = fm.statics(fm.Elements(mesh(), STEEL), loads=[fm.Force("x1", FORCE), fm.Gravity(GRAVITY)], fixed="x0")
+    u, part = full.displacement, body.reduced.part
+    scale = np.abs(u).max()
+    assert_allclose(rest.displacement(body) / scale, u / scale, atol=1e-6)
+    for place in ("x1", 14, (0.5, 0.03, 0.1)):
+        which = body.mesh.nearest_node(place) if isinstance(place, tuple) else place
+        position, rows = frame_rows(part, which)
+        values = rows @ u.ravel()
+        frame = body.at(place)
+        exact = values[:3] + np.cross(values[3:], frame.position - position)
+        assert_allclose(rest.deflection(frame)[0] / scale, exact / scale, atol=1e-6)
+        assert np.abs(rest.deflection(frame, corrected=False)[0] - exact).max() > 1e-3 * scale
+    loaded = replace(body, reduced=replace(body.reduced, part=None))  # as from a file: nothing to correct it with
+    assert left_out(loaded.at("x1")) is None
 
 
 def test_stress_of_plane_bodies_at_rest() -> None:
