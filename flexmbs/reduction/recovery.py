@@ -23,6 +23,8 @@ Index = NDArray[np.int64]
 
 CHUNK = 4_000_000
 """Numbers that an envelope holds at once."""
+NOTHING = 1e-11
+"""Share of the strain energy of a unit load below which the coordinates leave nothing out of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +101,17 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     if elements is None:
         raise ModelError(f"{reduced.name}: stress needs the part's own elements, not only its matrices.")
     nodes = np.array(reduced.mesh.nodes(which))
-    columns = np.hstack([reduced.basis, reduced.cases.residual])
+    r, left = reduced.size, np.flatnonzero(reduced.cases.missed > NOTHING)
+    columns = np.hstack([reduced.basis, reduced.cases.residual[:, left]])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
-    r = reduced.size
+
+    def made(owner: Index, values: Array, fibre: Array | None = None) -> StressModes:
+        correction = np.zeros((*values.shape[:-1], len(reduced.cases.names)))
+        correction[..., left] = values[..., r:]
+        return StressModes(nodes, owner, np.ascontiguousarray(values[..., :r]), correction, fibre)
+
     if elements.mesh.dimension != 1:
-        values = np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1)
-        return StressModes(
-            nodes, np.arange(len(nodes)), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:])
-        )
+        return made(np.arange(len(nodes)), np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1))
     place = np.full(reduced.mesh.n_nodes, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     parts, owners, fibres = [], [], []
@@ -120,11 +125,7 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
         fibres.append(np.stack(factors, axis=1)[chosen])
     if not parts:
         raise ModelError(f"{reduced.name}: stress modes exist for solids, plane parts and beams.")
-    values = np.concatenate(parts)
-    return StressModes(
-        nodes, np.concatenate(owners), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:]),
-        np.concatenate(fibres),
-    )  # fmt: skip
+    return made(np.concatenate(owners), np.concatenate(parts), np.concatenate(fibres))
 
 
 KEPT = 4
