@@ -48,7 +48,7 @@ def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float,
 
 
 def energies(result: Result, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
-    """Energies over time: kinetic, potential and total; strain, supplied and dissipated where there are any; a Figure."""
+    """Energies over time: kinetic, potential and total; strain, supplied and dissipated where there are any; Figure."""
     _a_result(result, "energies")
     energy = result.energy
     named = {"total": energy.total, "kinetic": energy.kinetic, "potential": energy.potential}
