@@ -34,13 +34,13 @@ GROUPS = {
         *("AppliedForce", "SpringDamper", "Stop", "JointFriction", "Bushing", "SphereOnPlane", "SphereOnSphere"),
         "UserForce",
     ],
-    "Mechanisms": ["System", "State", "Equations", "Solution"],
+    "Mechanisms": ["System", "State", "Tree", "Equations", "Solution", "matrix_form", "MatrixForm"],
     "Analyses of mechanisms": [
         *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
         *("Equilibrium", "SystemModes", "linearise", "LinearModel"),
     ],
     "Formulations": ["Maggi", "Multipliers", "UdwadiaKalaba", "Gauss", "GibbsAppell", "AugmentedLagrangian"],
-    "Integrators": ["GeneralizedAlpha", "TangentSpaceODE", "Baumgarte", "Projected"],
+    "Integrators": ["GeneralizedAlpha", "TangentSpaceODE", "ExplicitRK", "Baumgarte", "Projected"],
     "Solvers": ["factorize", "available_solvers"],
 }
 

@@ -28,6 +28,7 @@ from flexmbs.fem.lumped import GroundSpring, LumpedMass
 from flexmbs.fem.stress import SectionForces, TensorField, principal, von_mises
 from flexmbs.forces import (
     AppliedForce,
+    BodyLoad,
     Bushing,
     CircleInCircle,
     CircleOnCircle,
@@ -50,7 +51,7 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import Baumgarte, Event, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -81,17 +82,12 @@ from flexmbs.reduction import (
     Chord,
     CraigBampton,
     Envelope,
-    FloatingBody,
-    FrameShapes,
     FreeInterface,
     FullOrder,
     Krylov,
-    LoadCases,
     MeanAxes,
-    ModalConstants,
     ModalDamping,
     ModalTruncation,
-    NodalMatrices,
     Part,
     Rayleigh,
     ReducedPart,
@@ -99,8 +95,6 @@ from flexmbs.reduction import (
     StrainGauges,
     StressModes,
     Tangent,
-    full_order_projection,
-    inertia_factors,
     load_reduced,
     load_stress_modes,
     read_matrices,
@@ -111,8 +105,10 @@ from flexmbs.reduction import (
 )
 from flexmbs.results import Result, StrainGauge
 from flexmbs.sections import Section
+from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
 from flexmbs.system.system import System
+from flexmbs.system.tree import Tree
 
 __version__ = "0.1.0"
 
@@ -124,6 +120,7 @@ __all__ = [
     "Averaged",
     "Baumgarte",
     "Blocks",
+    "BodyLoad",
     "Bushing",
     "Centrifugal",
     "Chord",
@@ -143,13 +140,12 @@ __all__ = [
     "Equations",
     "Equilibrium",
     "Event",
+    "ExplicitRK",
     "Fixed",
     "FlexibleBody",
     "FlexmbsError",
-    "FloatingBody",
     "Force",
     "Frame",
-    "FrameShapes",
     "FreeInterface",
     "FullOrder",
     "Gauss",
@@ -164,24 +160,22 @@ __all__ = [
     "KnifeEdge",
     "Krylov",
     "LinearModel",
-    "LoadCases",
     "LumpedMass",
     "Maggi",
     "MassProperties",
     "Material",
     "MaterialError",
+    "MatrixForm",
     "MeanAxes",
     "Mesh",
     "MeshError",
     "MeshWarning",
-    "ModalConstants",
     "ModalDamping",
     "ModalTruncation",
     "ModelError",
     "ModelWarning",
     "Modes",
     "Multipliers",
-    "NodalMatrices",
     "NullSpace",
     "Part",
     "PlanarBody",
@@ -232,6 +226,7 @@ __all__ = [
     "TangentSpaceODE",
     "TensorField",
     "Traction",
+    "Tree",
     "UdwadiaKalaba",
     "Universal",
     "UserConstraint",
@@ -242,15 +237,14 @@ __all__ = [
     "component",
     "factorize",
     "forward_dynamics",
-    "full_order_projection",
     "gear",
-    "inertia_factors",
     "inverse_dynamics",
     "kinematics",
     "linearise",
     "load_reduced",
     "load_stress_modes",
     "mass_properties",
+    "matrix_form",
     "modes",
     "null_space",
     "planar",

@@ -138,20 +138,62 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 OUTCOMES = {
-    "Blocks", "Equilibrium", "Frame", "LinearModel", "MassProperties", "Modes", "NullSpace", "Profile", "Result",
-    "SectionForces", "Solution", "StaticResult", "SystemModes", "TensorField",
+    "Blocks", "Envelope", "Equilibrium", "Frame", "LinearModel", "MassProperties", "MatrixForm", "Modes", "NullSpace",
+    "Part", "Profile", "ReducedPart", "Result", "SectionForces", "Solution", "StaticResult", "StrainGauges",
+    "StressModes", "SystemModes", "TensorField", "Tree",
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "BodyLoad": "forces/test_body_load.py",
+    "Chord": "reduction/test_reduction_input.py",
+    "CircleInCircle": "forces/test_hollow_contact.py",
+    "CircleOnCircle": "forces/test_hollow_contact.py",
+    "CircleOnLine": "forces/test_hollow_contact.py",
+    "ConstantVelocity": "joints/test_gears_and_shafts.py",
+    "Controller": "forces/test_controller.py",
+    "CraigBampton": "reduction/test_reduction_input.py",
+    "Event": "integrators/test_events.py",
+    "ExplicitRK": "integrators/test_tree_motion.py",
+    "FlexibleBody": "bodies/test_flexible_body.py",
+    "FreeInterface": "reduction/test_reduction_input.py",
+    "Gear": "joints/test_gears_and_shafts.py",
+    "Krylov": "reduction/test_reduction_input.py",
+    "ModalDamping": "reduction/test_reduction_input.py",
+    "ModalTruncation": "reduction/test_reduction_input.py",
+    "RackAndPinion": "joints/test_gears_and_shafts.py",
+    "Rayleigh": "reduction/test_reduction_input.py",
+    "Relation": "joints/test_user_constraints.py",
+    "RotatingFrame": "forces/test_rotating_frame.py",
+    "SphereInSphere": "forces/test_hollow_contact.py",
+    "Tangent": "reduction/test_reduction_input.py",
+    "UserConstraint": "joints/test_user_constraints.py",
+    "component": "joints/test_gears_and_shafts.py",
+    "load_reduced": "reduction/test_reduction_storage.py",
+    "load_stress_modes": "reduction/test_reduction_storage.py",
+    "matrix_form": "system/test_tree.py",
+    "planar.Cam": "joints/test_cam.py",
+    "planar.Circle": "joints/test_cam.py",
+    "planar.Curve": "joints/test_cam.py",
+    "planar.Gear": "joints/test_gears_and_shafts.py",
+    "planar.Line": "joints/test_cam.py",
+    "read_matrices": "reduction/test_read_matrices.py",
+    "reduce": "reduction/test_reduction_input.py",
+    "save_reduced": "reduction/test_reduction_storage.py",
+    "strain_gauges": "reduction/test_reduction_stress.py",
+    "stress_modes": "reduction/test_reduction_stress.py",
+}
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
-PLAIN = {"Gauss", "GibbsAppell", "Multipliers", "UdwadiaKalaba", "available_solvers"}
+PLAIN = {
+    "FullOrder", "Gauss", "GibbsAppell", "MeanAxes", "Multipliers", "StaticCondensation", "UdwadiaKalaba",
+    "available_solvers",
+}  # fmt: skip
 """Without arguments."""
 
 ANYTHING = {
     ("AppliedForce", "follows"), ("Centrifugal", "softening"), ("factorize", "definite"), ("modes", "stiffening"),
-    ("factorize", "product"),
+    ("factorize", "product"), ("State", "carried"),
 }  # fmt: skip
 """Switches, which take anything as yes or no; and what only the solvers themselves pass on."""
 

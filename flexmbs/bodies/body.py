@@ -49,7 +49,7 @@ class Body(ABC):
 
     ``position`` and ``velocity`` (of the body's origin) in global axes, ``rotation`` as a matrix, quaternion, rotation
     vector, ("zxz", three angles) or (axis, angle), ``angular_velocity`` in body axes. What is left out is found from
-    the joints. ``shape`` is what the body is drawn as: one of ``fm.shapes``, a Mesh, or a list of them, in body axes.
+    the joints.
     """
 
     kind: ClassVar[int]
@@ -62,6 +62,7 @@ class Body(ABC):
 
     name: str
     shape: Any = field(default=None, kw_only=True, repr=False)
+    """What the body is drawn as: one of ``fm.shapes``, a Mesh, or a list of them, in body axes."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

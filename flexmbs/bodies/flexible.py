@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, rotation_matrix, vector
+from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, numbers, rotation_matrix, vector
 from flexmbs.bodies.flexible_inertia import BodyMoments, packed
 from flexmbs.bodies.planar import PlanarBody
 from flexmbs.bodies.rigid import RigidBody
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.mesh.mesh import Mesh
-from flexmbs.reduction import CraigBampton, ModalTruncation, Part, ReducedPart, Reduction, reduce
+from flexmbs.reduction import (
+    CraigBampton,
+    ModalTruncation,
+    Part,
+    ReducedPart,
+    Reduction,
+    load_reduced,
+    reduce,
+    save_reduced,
+    stress_modes,
+)
 from flexmbs.reduction.floating import second_order_moments
 
 Array = NDArray[np.float64]
@@ -33,7 +44,7 @@ class FlexibleBody(Body):
     Parameters
     ----------
     name : what joints, reports and messages call it.
-    mesh : a Mesh (solid, plane or beam), or Elements for options beyond those here.
+    mesh : a Mesh (solid, plane or beam), Elements for options beyond those here, or a Part (another program's M, K).
     material : Material, or a mapping from cell sets to materials.
     section : of beams. thickness, plane : of plane meshes, which become planar bodies (x, y, θ, d). up : of beams.
     fixed : sets that do not move in the body's frame, as where a blade is clamped to its hub.
@@ -47,7 +58,7 @@ class FlexibleBody(Body):
     position, rotation, velocity, angular_velocity : initial state of the mesh's axes, see Body.
     """
 
-    mesh: Mesh | Elements | None = None
+    mesh: Mesh | Elements | Part | None = None
     material: Any = None
     section: Any = None
     fixed: Any = None
@@ -72,6 +83,8 @@ class FlexibleBody(Body):
         _ = self.initial
         if self.reduced is None:
             object.__setattr__(self, "reduced", self._reduced(self._part()))
+        if not isinstance(self.reduced, ReducedPart):
+            raise ModelError(f"{self.name}: reduced is a ReducedPart, as fm.reduce makes it, not {self.reduced!r}.")
         if self.reduced.size > LARGEST:
             raise ModelError(
                 f"{self.name}: {self.reduced.size} elastic coordinates are too many for a moving body (up to "
@@ -90,36 +103,54 @@ class FlexibleBody(Body):
     ) -> FlexibleBody:
         """A flexible body from M and K of another finite-element program (``read_matrices`` reads their files).
 
+        ``points`` (nodes, 3) with ``node_sets``, or a Mesh of the same nodes; the options are those of FlexibleBody.
         Without elements there is neither stress nor geometric stiffening.
         """
-        part = Part.of_matrices(points, mass, stiffness, node_sets, name)
-        return cls(name, part.mesh, reduced=cls._reduce(name, part, {**options, "stiffening": False}), **options)
+        return cls(name, Part.of_matrices(points, mass, stiffness, node_sets, name), **options)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], name: str | None = None, **state: Any) -> FlexibleBody:
+        """A body that ``save`` wrote, under its own name or another; ``state`` is position=, rotation= and so on."""
+        known = ("position", "rotation", "velocity", "angular_velocity", "shape")
+        for key in state:
+            if key not in known:
+                raise ModelError(f"{path}: a loaded body takes {', '.join(known)}, not {key!r}; the file has the rest.")
+        reduced = load_reduced(path)
+        return cls(reduced.name if name is None else name, reduced.mesh, reduced=reduced, **state)
+
+    def save(self, path: str | PathLike[str], stress: Any = None) -> None:
+        """Write the reduced body to a file (npz), with what ``load_stress_modes`` needs at the nodes of ``stress``."""
+        modes = None if stress is None else self._tried(stress_modes, self.reduced, stress)
+        save_reduced(path, replace(self.reduced, name=self.name), modes)
 
     def _part(self) -> Any:
-        if isinstance(self.mesh, Elements):
+        if isinstance(self.mesh, Elements | Part):
+            for key in ("material", "section", "up"):
+                if getattr(self, key) is not None:
+                    kind = type(self.mesh).__name__
+                    raise ModelError(f"{self.name}: {key} is known to its {kind} already; leave it out.")
             return self.mesh
         if not isinstance(self.mesh, Mesh):
-            raise ModelError(f"{self.name}: a Mesh or Elements is needed, not {type(self.mesh).__name__}.")
+            raise ModelError(f"{self.name}: a Mesh, Elements or a Part is needed, not {type(self.mesh).__name__}.")
         options = {"thickness": self.thickness, "plane": self.plane} if self.mesh.dimension == 2 else {}
-        try:
-            return Elements(self.mesh, self.material, section=self.section, up=self.up, **options)
-        except FlexmbsError as error:
-            raise type(error)(f"{self.name}: {error}") from error
+        return self._tried(Elements, self.mesh, self.material, section=self.section, up=self.up, **options)
 
     def _reduced(self, part: Any) -> ReducedPart:
-        names = ("fixed", "interfaces", "reduction", "frame", "damping", "stiffening", "loads")
-        return self._reduce(self.name, part, {n: getattr(self, n) for n in names})
-
-    @staticmethod
-    def _reduce(name: str, part: Any, options: Mapping[str, Any]) -> ReducedPart:
-        known = ("fixed", "interfaces", "frame", "damping", "stiffening", "loads")
-        method = options.get("reduction")
+        method = self.reduction
         if method is None:
-            method = ModalTruncation(modes=10) if options.get("interfaces") is None else CraigBampton(modes=8)
+            method = ModalTruncation(modes=10) if self.interfaces is None else CraigBampton(modes=8)
+        if self.loads is not None and not isinstance(self.loads, Mapping):
+            raise ModelError(f'{self.name}: loads are named, e.g. loads={{"gas": fm.Pressure("crown", 1e5)}}.')
+        names = ("fixed", "interfaces", "frame", "damping", "stiffening", "loads")
+        found: ReducedPart = self._tried(reduce, part, method, **{n: getattr(self, n) for n in names})
+        return found
+
+    def _tried(self, make: Any, *given: Any, **options: Any) -> Any:
+        """What is made, or a refusal that names the body."""
         try:
-            return reduce(part, method, **{k: options[k] for k in known if k in options})
+            return make(*given, **options)
         except FlexmbsError as error:
-            raise type(error)(f"{name}: {error}") from error
+            raise type(error)(f"{self.name}: {error}") from error
 
     # ---- what every body has ------------------------------------------------------------------------------------
 
@@ -167,15 +198,13 @@ class FlexibleBody(Body):
         )
 
     def _vector(self, given: ArrayLike, what: str) -> Array:
-        array = np.asarray(given, dtype=float)
-        if array.shape == (2,):
-            array = np.append(array, 0.0)
-        return vector(array, 3, f"{self.name}: {what}")
+        array = numbers(given)
+        return vector(np.append(array, 0.0) if array.shape == (2,) else given, 3, f"{self.name}: {what}")
 
     @staticmethod
     def _turn(given: Any) -> Any:
         """A planar body's angle as a rotation vector."""
-        return np.array([0.0, 0.0, float(given)]) if np.ndim(given) == 0 else given
+        return np.array([0.0, 0.0, float(numbers(given))]) if np.ndim(given) == 0 else given
 
     # ---- frames -------------------------------------------------------------------------------------------------
 
@@ -191,7 +220,7 @@ class FlexibleBody(Body):
             if len(place) == 1 and (isinstance(place[0], str | int | np.integer)):
                 found = self.reduced.frame(place[0])
             else:
-                found = self.reduced.frame_at(place[0] if len(place) == 1 else place)
+                found = self.reduced.frame_at(numbers(place[0] if len(place) == 1 else place))
         except FlexmbsError as error:
             raise ModelError(f"{self.name}.at(): {error}") from error
         shapes = np.vstack([found.displacement, found.rotation])
@@ -235,6 +264,18 @@ class FlexibleBody(Body):
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
         state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
-        if self.planar:
-            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
-        return RigidBody(self.name, mass, inertia, center, "origin", **state)
+        if not self.planar:
+            return RigidBody(self.name, mass, inertia, center, "origin", shape=self._drawn(), **state)
+        place, turn, velocity, spin = self.initial
+        return PlanarBody(
+            self.name, mass, inertia[2, 2], center[:2], "origin",
+            None if place is None else place[:2],
+            None if turn is None else float(np.arctan2(turn[1, 0], turn[0, 0])),
+            None if velocity is None else velocity[:2],
+            None if spin is None else float(spin[2]),
+            shape=self._drawn(),
+        )  # fmt: skip
+
+    def _drawn(self) -> Any:
+        """What it is drawn as when it is rigid: its own shapes, or its mesh unless that is points or lines."""
+        return self.shape or (self.reduced.mesh if self.reduced.mesh.dimension > 1 else None)

@@ -18,7 +18,7 @@ from flexmbs.bodies.flexible_inertia import flexible_rows, moment_vectors
 from flexmbs.bodies.flexible_tangent import add_flexible, flexible_mass
 from flexmbs.vectors import turn, turn_back
 
-_options: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+_options: Any = {"error_model": "numpy", "_nrt": False}
 
 
 def rigid(modal: Any) -> bool:

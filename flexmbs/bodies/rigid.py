@@ -32,10 +32,10 @@ class RigidBody(Body):
     inertia : (3, 3) or three principal moments [kg m²], in body axes (or ``inertia_axes``).
     center : mass centre in body axes.
     inertia_about : "center" (default), "origin", or a point in body axes: what ``inertia`` refers to.
+    shape : what it is drawn as (fm.shapes, Mesh, or a list of them); ``box`` and the like give theirs.
     inertia_axes : rotation of the axes of ``inertia`` against the body's.
     position, rotation, velocity, angular_velocity : initial state, see Body.
     pose : homogeneous 4 x 4 transform to global axes, instead of position and rotation.
-    shape : what it is drawn as, see Body; bodies from ``box``, ``cylinder``, ``sphere`` and ``from_mesh`` have theirs.
     """
 
     kind: ClassVar[int] = RIGID

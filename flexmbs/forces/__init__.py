@@ -1,6 +1,7 @@
 """Forces: declarations of wrenches on frames and on the measures between them."""
 
 from flexmbs.forces.applied import AppliedForce
+from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.bushing import Bushing
 from flexmbs.forces.contact import (
     CircleInCircle,
@@ -17,6 +18,7 @@ from flexmbs.forces.user import FrameState, UserForce
 
 __all__ = [
     "AppliedForce",
+    "BodyLoad",
     "Bushing",
     "CircleInCircle",
     "CircleOnCircle",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,19 @@ class Maggi(Formulation):
 
     basis: how A is found ("partition", "qr", "svd"; see `null_space`). speeds: the independent speeds y, as many as
     there are free motions, each an index into v or a row s of coefficients, y = s v. Then A holds Kane's partial
-    velocities. Sparse equations stay sparse, unless speeds are given.
+    velocities. Sparse equations stay sparse, unless speeds are given. projector: A itself for one position, such as
+    `system.tree.projector(x)`, from the topology of a mechanism.
     """
 
     basis: Method = "partition"
     speeds: Sequence[int | ArrayLike] | None = None
+    projector: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if self.projector is not None and self.speeds is not None:
+            raise ProjectionError("a projector says already what the speeds are: give projector or speeds, not both")
+        if self.projector is not None and np.ndim(self.projector) != 2 and not sp.issparse(self.projector):
+            raise ProjectionError(f"projector is a matrix A (velocities, speeds), not {self.projector!r}")
         if self.basis not in ("partition", "qr", "svd"):
             raise ProjectionError(f'unknown basis {self.basis!r} for Maggi: use "partition", "qr" or "svd"')
         if self.speeds is not None:
@@ -56,6 +62,8 @@ class Maggi(Formulation):
 
     def _projector(self, constraints: Constraints) -> tuple[Any, FloatArray]:
         A, g = constraints.space.A, constraints.particular
+        if self.projector is not None:
+            return self._given(constraints), g
         if self.speeds is None:
             return A, g
         Z = constraints.space.A if self.basis != "partition" else Constraints.of(constraints.equations, "qr").space.A
@@ -63,6 +71,23 @@ class Maggi(Formulation):
         S = _rows(self.speeds, constraints.equations.size)
         _check_independent(self.speeds, S, Z)
         return (scipy.linalg.solve((S @ Z).T, Z.T).T if len(S) else Z), g
+
+    def _given(self, constraints: Constraints) -> Any:
+        """The projector that was given, if it spans the free motions."""
+        J, wanted = constraints.equations.J, constraints.space.A.shape
+        A = sp.csr_array(self.projector) if constraints.equations.sparse else _dense(self.projector)
+        if A.shape != wanted:
+            raise ProjectionError(
+                f"the projector is {A.shape}, but there are {wanted[1]} free motions: {wanted} is needed"
+            )
+        missed, terms = abs(J @ A).max() if J.shape[0] else 0.0, (abs(J) @ abs(A)).max() if J.shape[0] else 0.0
+        if missed > RANK_TOLERANCE * terms:
+            raise ProjectionError(f"the projector belongs to another position: J A is {missed:.2g}, not zero")
+        return A
+
+
+def _dense(matrix: Any) -> FloatArray:
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
 def _speed(speed: Any) -> int | tuple[float, ...]:

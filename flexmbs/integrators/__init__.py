@@ -2,8 +2,9 @@
 
 from flexmbs.integrators.baumgarte import Baumgarte
 from flexmbs.integrators.events import Event
+from flexmbs.integrators.explicit import ExplicitRK
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.integrators.projected import Projected
 from flexmbs.integrators.tangent_space import TangentSpaceODE
 
-__all__ = ["Baumgarte", "Event", "GeneralizedAlpha", "Projected", "TangentSpaceODE"]
+__all__ = ["Baumgarte", "Event", "ExplicitRK", "GeneralizedAlpha", "Projected", "TangentSpaceODE"]

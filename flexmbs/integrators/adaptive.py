@@ -17,6 +17,8 @@ from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.events import Watch
 from flexmbs.integrators.history import History, Snapshot
 from flexmbs.integrators.motion import Motion
+from flexmbs.integrators.steppers import TABLEAUS, PythonSteps, Stepper
+from flexmbs.integrators.tree_motion import TreeMotion
 from flexmbs.joints.measures import ANGLE
 from flexmbs.system.state import State
 
@@ -50,8 +52,8 @@ class AdaptiveIntegrator(ABC):
             raise ModelError(f"max_step must be positive, not {self.max_step}.")
 
     @abstractmethod
-    def motion(self, system: Any) -> Motion:
-        """The mechanism as an ordinary differential equation."""
+    def motion(self, system: Any, start: State) -> Motion:
+        """The mechanism as an ordinary differential equation, for a motion from ``start``."""
 
     def run(
         self,
@@ -71,33 +73,67 @@ class AdaptiveIntegrator(ABC):
         """
         run = _Run(self, system, start, t_end, None if step is None else step * every)
         run.watch = watch
-        try:
-            outcome = run.all(progress)
-        except LostError as error:
-            outcome = run.stopped(str(error))
-        except (FlexmbsError, SolverError) as error:
-            outcome = run.stopped(f"the equations of motion could not be solved ({error})")
-        except KeyboardInterrupt:
-            if not run.kept:
-                raise
-            outcome = f"interrupted at t = {run.kept[-1][0]:.6g}"
-        history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
-        motion = run.motion
-        return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+        return _ran(run, progress)
+
+
+def _ran(run: _Run, progress: Callable[[float], None] | None) -> tuple[History, str, dict[str, int]]:
+    """History, outcome and counters of a run."""
+    try:
+        outcome = run.all(progress)
+    except LostError as error:
+        outcome = run.stopped(str(error))
+    except (FlexmbsError, SolverError) as error:
+        outcome = run.stopped(f"the equations of motion could not be solved ({error})")
+    except KeyboardInterrupt:
+        if not run.kept:
+            raise
+        outcome = f"interrupted at t = {run.kept[-1][0]:.6g}"
+    history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
+    motion = run.motion
+    return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+
+
+def equal_steps(
+    method: AdaptiveIntegrator,
+    name: str,
+    system: Any,
+    start: State,
+    t_end: float,
+    step: float,
+    every: int,
+    progress: Callable[[float], None] | None,
+    watch: Watch | None = None,
+) -> tuple[History, str, dict[str, int]]:
+    """The same run in steps of fixed length by the explicit method ``name``, keeping every ``every``-th."""
+    total = max(1, round((t_end - start.t) / step))
+    h = (t_end - start.t) / total
+    run = _Run(method, system, start, t_end, every * h, h, name)
+    run.wanted = np.append(start.t + np.arange(0, total, every) * h, t_end)
+    run.watch = watch
+    return _ran(run, progress)
 
 
 class _Run:
-    """One run: the state at the last accepted step, and what was kept."""
+    """One run: the state at the last accepted step, and what was kept. With ``length``, all steps are equal."""
 
-    def __init__(self, method: AdaptiveIntegrator, system: Any, start: State, t_end: float, spacing: float | None):
+    def __init__(
+        self,
+        method: AdaptiveIntegrator,
+        system: Any,
+        start: State,
+        t_end: float,
+        spacing: float | None,
+        length: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.length, self.name = length, name or method.method
         self.method, self.system, self.t_end = method, system, float(t_end)
-        self.motion = method.motion(system)
+        self.motion = method.motion(system, start)
         self.motion.angles = start.angles.copy()
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
         self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
-        self.mark, self.span = self.t, self.t_end - self.t
-        sizes = self._directions(self.motion.evaluate(self.t, self.q, self.v))[1]
-        self.rank = int(np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)))
+        self.mark, self.next_mark, self.span = self.t, PATIENCE, self.t_end - self.t
+        self.start = start
         self.turning = system.layout.measure_kind == ANGLE
         self.wanted: Array | None = None
         if spacing is not None:
@@ -130,10 +166,10 @@ class _Run:
         if not np.isfinite(motion.rates(self.t, y)).all():
             return motion.lost
         stepper = self._stepper(y, last)
+        attended = progress is not None or self.wanted is None or self.watch is not None  # somebody looks at every step
         while self.t < last:
             motion.lost = ""
-            stepper.max_step = min(motion.reach(self.v), self.method.max_step or np.inf)
-            stepper.step()
+            taken = self._step(stepper, attended)
             if stepper.status == "failed":
                 if fresh:
                     return motion.lost or "the error cannot be kept below the tolerance"
@@ -145,16 +181,17 @@ class _Run:
             self._outputs(stepper, last)
             self.t, y, fresh = float(stepper.t), stepper.y, False
             self.q, self.v = motion.accepted(self.t, *motion.state(self.t, y)[:2])
-            self.h, self.steps = float(stepper.h_abs), self.steps + 1
-            motion.angles = self._angles(self.t, self.q, self.v)
+            self.h, self.steps = float(stepper.h_abs), self.steps + taken
+            if not isinstance(stepper, Stepper):
+                motion.angles[:] = self._angles(self.t, self.q, self.v)
             if self.wanted is None and self.t < last:
                 self._keep(self.t, self.q, self.v)
             if progress is not None:
                 progress(self.t)
-            if self.steps % PATIENCE == 0:
+            if self.steps >= self.next_mark:
                 if self.t - self.mark < TOO_SLOW * self.span:
                     return motion.lost or f"{PATIENCE} steps led only {self.t - self.mark:.2g} s further"
-                self.mark = self.t
+                self.mark, self.next_mark = self.t, self.steps + PATIENCE
             if self.t < last and motion.worn(self.t, y):
                 new = motion.moved(self.t, self.q, self.v)
                 if new is not None:
@@ -162,11 +199,31 @@ class _Run:
                     stepper = self._stepper(y, last)
         return ""
 
+    def _step(self, stepper: Any, attended: bool) -> int:
+        """One step, or where nobody needs to look, as many as lead to the next time wanted; how many were taken."""
+        longest, motion = self.method.max_step or np.inf, self.motion
+        if isinstance(stepper, Stepper):
+            stepper.max_step = longest
+            if attended or self.wanted is None or not stepper.motion.plain:
+                return stepper.step()
+            until = self.wanted[self.given] if self.given < len(self.wanted) else np.inf
+            return stepper.step(float(until), PATIENCE)
+        stepper.max_step = min(motion.reach(self.v), longest)
+        stepper.step()
+        return 1
+
     def _stepper(self, y: Array, last: float) -> Any:
         method, first = self.method, None if self.h == 0.0 else min(self.h, last - self.t)
         if not len(y):
             return _Still(self.motion, self.t, last)
         errors = self.motion.errors(method.rtol, method.atol)
+        compiled = isinstance(self.motion, TreeMotion) and self.motion.compiled
+        if self.length is not None:
+            if not compiled:
+                return PythonSteps(self.motion, self.name, self.t, y, last, self.length)
+            return Stepper(self.motion, self.name, self.t, y, last, 0.0, errors, self.length, fixed=True)
+        if compiled and self.name in TABLEAUS:
+            return Stepper(self.motion, self.name, self.t, y, last, method.rtol, errors, first)
         kind = STEPPERS[method.method]
         return kind(self.motion.rates, self.t, y, last, rtol=method.rtol, atol=errors, first_step=first)
 
@@ -241,9 +298,13 @@ class _Run:
         """Where it stopped: the row that nearly follows from others, as in a lock, or the largest reaction."""
         if not len(work.phi):
             return ""
+        at_start = self._directions(self.system.evaluate(self.start.t, self.start.q, self.start.v, self.start.angles))[
+            1
+        ]
+        rank = int(np.count_nonzero(at_start > RANK * np.max(at_start, initial=0.0)))
         directions, sizes = self._directions(work)
-        if self.rank and sizes[self.rank - 1] < 1e-2 * sizes[0]:
-            label = self.system.labels[int(np.argmax(np.abs(directions[:, self.rank - 1])))]
+        if rank and sizes[rank - 1] < 1e-2 * sizes[0]:
+            label = self.system.labels[int(np.argmax(np.abs(directions[:, rank - 1])))]
             return f"; this is next to a singular position ({label} nearly follows from the other constraints)"
         multipliers = np.nan_to_num(self.kept[-1][4])
         row = int(np.argmax(np.abs(multipliers)))

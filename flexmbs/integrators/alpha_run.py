@@ -13,9 +13,9 @@ from flexmbs.integrators.alpha_step import (
     NOT_CONVERGED,
     NOT_FINITE,
     AlphaState,
-    Record,
     alpha_work,
-    record_arrays,
+    record_widths,
+    remembered,
     steps,
 )
 from flexmbs.integrators.history import History, Snapshot
@@ -54,6 +54,7 @@ class Carried:
     rate: Array
     a: Array
     multipliers: Array
+    remembered: tuple[Any, ...]
 
     def fits(self, method: Any, step: float) -> bool:
         """Whether a run of this method and step can go on with it."""
@@ -84,12 +85,14 @@ class AlphaRun:
         self.counts = np.zeros(2, dtype=np.int64)
         self.said = ""  # by a Python function that failed
         self.passed: list[tuple[Snapshot, Snapshot]] = []  # states on both sides of the kinks of a step, and at its end
-        width = self.layout.n_q + 2 * n + rows + len(self.layout.measure_kind)
-        self.rows = max(1, min(CHUNK, ROOM // max(1, width)))
-        self.record = record_arrays(self.layout, self.rows + 1)
+        self.widths = record_widths(self.layout)
+        self.rows = max(1, min(CHUNK, ROOM // sum(self.widths)))
+        self.record = np.zeros((self.rows + 1, sum(self.widths)))
         if isinstance(start.carried, Carried) and start.carried.fits(method, h):
             for name in ("rate", "a", "multipliers"):
                 getattr(self.state, name)[:] = getattr(start.carried, name)
+            for mine, carried in zip(remembered(self.work), start.carried.remembered, strict=True):
+                mine[:] = carried
         else:
             self.settle(start.t, h, ON_THEM if method.stabilised else OFF_THEM)
 
@@ -104,14 +107,13 @@ class AlphaRun:
             return self._steps(t, h, n, first, every, self.record)
         row = 0
         for k in range(n):  # Python functions of time end the compiled loop
-            record = Record(*(column[row:] for column in self.record))
-            problem = self._python_step(t + k * h, h, first + k, every, record)
+            problem = self._python_step(t + k * h, h, first + k, every, self.record[row:])
             if problem:
                 return k, problem
             row += (first + k + 1) % every == 0
         return n, 0
 
-    def _python_step(self, t: float, h: float, first: int, every: int, record: Record) -> int:
+    def _python_step(self, t: float, h: float, first: int, every: int, record: Array) -> int:
         """A step of a model with Python functions; where one of them fails, the state is as it was."""
         saved = [a.copy() for a in self.state]
         try:
@@ -125,7 +127,7 @@ class AlphaRun:
                 array[:] = old
             return REFUSED
 
-    def _user_step(self, t: float, h: float, first: int, every: int, record: Record) -> int:
+    def _user_step(self, t: float, h: float, first: int, every: int, record: Array) -> int:
         """A step in which Python functions are linearised about the prediction, again until they are what they say."""
         forces, functions, state = self.system.user_forces, self.system.functions, self.state
         tolerance, size = self.method.tolerance, self.system.walked[1]
@@ -153,7 +155,7 @@ class AlphaRun:
                 array[:] = old
         return int(NOT_CONVERGED)
 
-    def _steps(self, t: float, h: float, n: int, first: int, every: int, record: Record) -> tuple[int, int]:
+    def _steps(self, t: float, h: float, n: int, first: int, every: int, record: Array) -> tuple[int, int]:
         given = (
             self.layout, self.plan, self.where, self.table.kinds, self.table.starts, self.params, self.prescribed,
             t, h, n, self.method.coefficients, self.tolerance, self.weights, self.state, self.work,
@@ -262,17 +264,19 @@ class AlphaRun:
 
     def recorded(self, times: Array) -> History:
         """A copy of the first rows of the record."""
-        return History(times, *(column[: len(times)].copy() for column in self.record[:5]))
+        columns = np.split(self.record[: len(times)], np.cumsum(self.widths)[:-1], axis=1)
+        return History(times, *(column.copy() for column in columns[:5]))
 
     def carried(self) -> Carried:
         """What the method needs to go on from the present state."""
         s = self.state
-        return Carried(self.method, self.h, s.rate.copy(), s.a.copy(), s.multipliers.copy())
+        memory = tuple(a.copy() for a in remembered(self.work))
+        return Carried(self.method, self.h, s.rate.copy(), s.a.copy(), s.multipliers.copy(), memory)
 
     def missing(self, rows: int) -> Array:
         """Farthest that a row left out misses, in each row of the record; then, of the present state."""
         now = np.abs(np.where(self.where.row_active, 0.0, self.stages.phi)).max(initial=0.0)
-        return np.append(self.record.missing[:rows], now)
+        return np.append(self.record[:rows, -1], now)
 
     def contradiction(self, t: float, missing: float) -> str:
         """Which row that was left out does not hold any more, in words; nothing if all do."""

@@ -13,6 +13,7 @@ from flexmbs.formulations import Formulation
 from flexmbs.given import number
 from flexmbs.integrators.adaptive import AdaptiveIntegrator
 from flexmbs.integrators.motion import Motion
+from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ class Baumgarte(AdaptiveIntegrator):
             if value is not None and not (np.isfinite(number(value)) and value >= 0.0):
                 raise ModelError(f"{name} must be a number [1/s], zero or more, not {value}.")
 
-    def motion(self, system: Any) -> Motion:
+    def motion(self, system: Any, start: State) -> Motion:
         """All velocities, with the errors of constraints fed back."""
         return Unconstrained(system, self.formulation, self.alpha, self.alpha if self.beta is None else self.beta)
 

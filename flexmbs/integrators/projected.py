@@ -14,6 +14,7 @@ from flexmbs.integrators.baumgarte import Unconstrained
 from flexmbs.integrators.chart import CLOSED, ITERATIONS, LostError
 from flexmbs.integrators.motion import Motion
 from flexmbs.system.saddle import least
+from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class Projected(AdaptiveIntegrator):
     max_step: float | None = None
     formulation: Formulation | None = None
 
-    def motion(self, system: Any) -> Motion:
+    def motion(self, system: Any, start: State) -> Motion:
         """All velocities; every step starts from a projected state."""
         return ProjectedMotion(system, self.formulation)
 

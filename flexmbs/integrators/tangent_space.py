@@ -12,6 +12,8 @@ from flexmbs.formulations import Formulation
 from flexmbs.integrators.adaptive import AdaptiveIntegrator
 from flexmbs.integrators.chart import Chart, LostError
 from flexmbs.integrators.motion import FAR, Motion
+from flexmbs.integrators.tree_motion import tree_motion
+from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
@@ -44,9 +46,10 @@ class TangentSpaceODE(AdaptiveIntegrator):
     max_step: float | None = None
     formulation: Formulation | None = None
 
-    def motion(self, system: Any) -> Motion:
+    def motion(self, system: Any, start: State) -> Motion:
         """Independent coordinates on the manifold."""
-        return TangentSpace(system, self.formulation)
+        along = tree_motion(system, start.q) if self.formulation is None else None
+        return TangentSpace(system, self.formulation) if along is None else along
 
 
 class TangentSpace(Motion):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import GROUND, PLANAR, Frame, finite
 from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.joints import measures
+from flexmbs.joints.freedom import JointMotion
 from flexmbs.rotations import axis_vector, triad
 
 Array = NDArray[np.float64]
@@ -120,6 +121,11 @@ class Joint(ABC):
     @abstractmethod
     def rows(self) -> tuple[Row, ...]:
         """The constraints of the joint."""
+
+    @property
+    def motion(self) -> JointMotion | None:
+        """The relative motion that it leaves free, if it is a lower pair; None: its rows close loops of others."""
+        return None
 
     # ---- the vocabulary in which joints are written -------------------------------------------------------
 

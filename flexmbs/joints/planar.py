@@ -14,6 +14,7 @@ from flexmbs.joints.curves import Circle as Circle
 from flexmbs.joints.curves import Curve as Curve
 from flexmbs.joints.curves import Line as Line
 from flexmbs.joints.drives import Gear as Gear
+from flexmbs.joints.freedom import JointMotion, sliding, turning
 from flexmbs.joints.joint import Joint, Measure, Row, check_in_plane
 from flexmbs.joints.spatial import Distance as Distance
 from flexmbs.rotations import axis_vector
@@ -38,6 +39,11 @@ class Revolute(_Planar):
     def rows(self) -> tuple[Row, ...]:
         """Two translations."""
         return tuple(self.together()[:2])
+
+    @property
+    def motion(self) -> JointMotion:
+        """One angle."""
+        return JointMotion((turning("angle", axis_vector("z")),), flat=True)
 
     @property
     def angle(self) -> Measure:
@@ -100,6 +106,11 @@ class Prismatic(_LineJoint):
             Row(((1.0, self.along(self.normal)),), "translation across the axis"),
             Row(((1.0, self.cosine(self.normal, self.direction)),), "rotation"),
         )
+
+    @property
+    def motion(self) -> JointMotion:
+        """One distance."""
+        return JointMotion((sliding("distance", self.direction),), flat=True)
 
 
 @dataclass(frozen=True, eq=False)

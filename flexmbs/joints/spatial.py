@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexmbs.bodies.body import finite, positive
+from flexmbs.joints.freedom import BALL, JointMotion, across, sliding, turning
 from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.rotations import axis_vector, triad
 
@@ -26,6 +27,11 @@ class Fixed(Joint):
             Row(((1.0, self.cosine(y, z)),), "rotation about x"),
             Row(((1.0, self.cosine(x, y)),), "rotation about z"),
         )
+
+    @property
+    def motion(self) -> JointMotion:
+        """None."""
+        return JointMotion(())
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,11 @@ class Revolute(_AxisJoint):
         return (*self.together(), *self.parallel())
 
     @property
+    def motion(self) -> JointMotion:
+        """One angle."""
+        return JointMotion((turning("angle", axis_vector(self.axis)),))
+
+    @property
     def angle(self) -> Measure:
         """The angle of the second body against the first, counting turns [rad]."""
         return self.turned(self.axis)
@@ -83,6 +94,11 @@ class Prismatic(_AxisJoint):
         return (*self.on_axis(), *self.parallel(), self.untwisted())
 
     @property
+    def motion(self) -> JointMotion:
+        """One distance."""
+        return JointMotion((sliding("distance", axis_vector(self.axis)),))
+
+    @property
     def distance(self) -> Measure:
         """The distance travelled along the axis [m]."""
         return self.along(axis_vector(self.axis), f"{self.name}.distance")
@@ -96,6 +112,12 @@ class Cylindrical(_AxisJoint):
     def rows(self) -> tuple[Row, ...]:
         """Two translations, two rotations."""
         return (*self.on_axis(), *self.parallel())
+
+    @property
+    def motion(self) -> JointMotion:
+        """One distance, one angle."""
+        axis = axis_vector(self.axis)
+        return JointMotion((sliding("distance", axis), turning("angle", axis)))
 
     @property
     def angle(self) -> Measure:
@@ -124,6 +146,11 @@ class Screw(Cylindrical):
         lead = Row(((1.0, self.distance), (-self.pitch / (2 * np.pi), self.angle)), "advance by the pitch")
         return (*super().rows, lead)
 
+    @property
+    def motion(self) -> JointMotion:
+        """One angle, which advances it."""
+        return JointMotion((turning("angle", axis_vector(self.axis), self.pitch / (2 * np.pi)),))
+
 
 @dataclass(frozen=True, eq=False)
 class Spherical(Joint):
@@ -133,6 +160,11 @@ class Spherical(Joint):
     def rows(self) -> tuple[Row, ...]:
         """Three translations."""
         return tuple(self.together())
+
+    @property
+    def motion(self) -> JointMotion:
+        """All rotations."""
+        return JointMotion((BALL,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +183,13 @@ class Universal(Joint):
                 ((1.0, self.cosine(axis_vector(self.axis), axis_vector(self.cross))),), "rotation about the third axis"
             ),
         )
+
+    @property
+    def motion(self) -> JointMotion:
+        """Two angles: about ``axis``, then about ``cross``."""
+        a, b = axis_vector(self.axis), axis_vector(self.cross)
+        rest = across(a, b)
+        return JointMotion((turning("angle", a), turning("second angle", rest @ b)), rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +218,12 @@ class PlaneJoint(_AxisJoint):
     def rows(self) -> tuple[Row, ...]:
         """One translation, two rotations."""
         return (Row(((1.0, self.along(axis_vector(self.axis))),), "translation along the normal"), *self.parallel())
+
+    @property
+    def motion(self) -> JointMotion:
+        """Two distances, one angle."""
+        t = triad(self.axis)
+        return JointMotion((sliding("first", t[:, 0]), sliding("second", t[:, 1]), turning("angle", t[:, 2])))
 
 
 @dataclass(frozen=True, eq=False)

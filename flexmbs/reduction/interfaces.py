@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,8 @@ def interfaces(part: Part, given: Any) -> tuple[Interface, ...]:
         return ()
     if isinstance(given, str | Averaged | int | np.integer):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise ModelError(f"{part.name}: interfaces are sets, Averaged(set) or node numbers, in a list, not {given!r}.")
     found = tuple(interface(part, item) for item in given)
     for k, one in enumerate(found):
         for other in found[:k]:

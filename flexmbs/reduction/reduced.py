@@ -59,6 +59,7 @@ class ReducedPart:
     rows : what each coordinate is; see ``modes_table``.
     neglected : frequency [Hz] of the first component mode that was left out (infinite: none was).
     part : K, M and elements of all nodes; None for a part that was loaded from a file.
+    loads : nodal forces (nodal coordinates,) of the load sets, by name.
     """
 
     name: str
@@ -73,10 +74,12 @@ class ReducedPart:
     rows: tuple[ModeRow, ...]
     neglected: float
     part: Part | None = field(default=None, repr=False)
+    loads: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "basis", frozen(np.array(self.basis, dtype=float, order="C")))
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "loads", MappingProxyType({k: frozen(np.array(x)) for k, x in self.loads.items()}))
 
     def __repr__(self) -> str:
         f = self.constants.frequencies

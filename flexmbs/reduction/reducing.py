@@ -88,6 +88,7 @@ def reduce(
     return ReducedPart(
         part.name, part.mesh, part.dofs_per_node, psi, constants, cases, tuple(p.name for p in places),
         _frames(part, psi, places, cases), text, rows, float(np.sqrt(found.neglected) / (2 * np.pi)), part,
+        dict(zip(extra[0], extra[1].T, strict=True)),
     )  # fmt: skip
 
 

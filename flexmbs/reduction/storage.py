@@ -19,7 +19,7 @@ from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.stiffening import LoadCases
 from flexmbs.reduction.table import ModeRow
 
-FORMAT = "flexmbs reduced part 1"
+FORMAT = "flexmbs reduced part 2"
 _CONSTANTS = ("mass", "s0", "second", "S", "first", "m", "stiffness", "damping")
 _CASES = ("loads", "K_g", "residual", "missed", "energy")
 _STRESS = ("nodes", "owner", "values", "correction", "fibre")
@@ -36,6 +36,7 @@ def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: Stress
         "interfaces": reduced.interfaces,
         "reference": reduced.reference,
         "cases": reduced.cases.names,
+        "loads": list(reduced.loads),
         "frames": [[key, frame.name] for key, frame in reduced.frames.items()],
         "rows": [asdict(row) for row in reduced.rows],
         "cells": [block.type for block in mesh.cells],
@@ -51,6 +52,7 @@ def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: Stress
         "frame_rotations": np.array([f.rotation for f in frames]).reshape(-1, 3, reduced.size),
         "frame_seconds": np.array([f.second for f in frames]).reshape(-1, 6, reduced.size, reduced.size),
         "points": mesh.points,
+        "loads": np.array(list(reduced.loads.values())).reshape(-1, len(reduced.basis)),
     }
     arrays |= {f"constants_{name}": getattr(reduced.constants, name) for name in _CONSTANTS}
     arrays |= {f"cases_{name}": getattr(reduced.cases, name) for name in _CASES}
@@ -82,6 +84,7 @@ def load_reduced(path: str | PathLike[str]) -> ReducedPart:
             about["name"], mesh, about["dofs_per_node"], file["basis"], ModalConstants(**constants),
             LoadCases(tuple(about["cases"]), **{name: file[f"cases_{name}"] for name in _CASES}),
             tuple(about["interfaces"]), frames, about["reference"], rows, float(file["neglected"]),
+            loads=dict(zip(about["loads"], file["loads"], strict=True)),
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Frame
 from flexmbs.bodies.flexible import FlexibleBody
+from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.projection.model import NAMES
 from flexmbs.reduction.recovery import NOTHING
@@ -54,8 +55,8 @@ def load_factors(
     out = np.zeros((len(states[0]), len(body.reduced.cases.names)))
     out[:, :12] = inertia_histories(motion, system.layout.gravity)
     for force in system.forces:
-        if getattr(force, "body", None) is body and hasattr(force, "case"):  # a load set over time
-            out[:, force.case] += force.profile.value(states[0])
+        if isinstance(force, BodyLoad) and force.body is body:
+            out[:, _case(body, force.load)] += np.asarray(force.profile.value(states[0]))
     if not needs_reactions(body):
         return out
     cases = interface_cases(body)
@@ -97,6 +98,12 @@ def frame_wrenches(
             numbers = [place[system.frames.number(f)] for f in force.frames]
             np.add.at(out[k], numbers, system.user_forces.wrenches(force, float(t[k]), work))
     return out[:, :-1]
+
+
+def _case(body: FlexibleBody, load: str) -> int:
+    """Number of the unit load of a load set, which come last."""
+    names = body.reduced.cases.names
+    return len(names) - 1 - names[::-1].index(load)
 
 
 def _interface_of(body: FlexibleBody, frame: Frame) -> str | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, Body
 from flexmbs.bodies.ground import Ground
 from flexmbs.errors import ModelError
+from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.controller import Controller
 from flexmbs.forces.rotating import RotatingFrame
 from flexmbs.forces.springs import JointFriction, SpringDamper, Stop
@@ -72,8 +73,14 @@ class Result(Flexing):
         raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
         the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
         UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
+        Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
         """
         states = (self.t, self.q, self.v, self.angles)
+        if isinstance(of, BodyLoad):
+            self.system.force_numbers(of)
+            own = of.resultant(self.t, self.elastic(of.body)).reshape(-1, 2, 3)
+            total = np.einsum("tij,tkj->tki", self.rotation(of.body), own).reshape(-1, 6)
+            return total[:, [0, 1, 5]] if of.body.planar else total
         if isinstance(of, UserForce) and any(of is own for own in self.system.forces):
             return user_wrenches(self.system, of, *states)
         numbers = self.system.force_numbers(of)

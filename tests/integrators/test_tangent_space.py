@@ -277,7 +277,8 @@ def test_a_run_that_does_not_get_on_stops_in_words(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(TangentSpace, "accelerations", noisy)
     monkeypatch.setattr("flexmbs.integrators.adaptive.PATIENCE", 50)
     system = mechanisms.point_pendulum()
-    history, outcome, _ = TangentSpaceODE("RK45").run(system, system.initial, 10.0, 1.0)
+    method = TangentSpaceODE("RK45", formulation=Maggi())
+    history, outcome, _ = method.run(system, system.initial, 10.0, 1.0)
     assert outcome.startswith("stopped at t = ")
     assert "50 steps led only" in outcome
     assert 0.0 <= history.t[-1] < 1e-5

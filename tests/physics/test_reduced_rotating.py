@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import flexmbs as fm
+from flexmbs.reduction import inertia_factors
 
 YOUNG, DENSITY, AREA, SECOND, LENGTH = 7e10, 3000.0, 7.2968e-5, 8.2181e-9, 8.0
 
@@ -26,7 +27,7 @@ def spinning_frequencies(part: fm.ReducedPart, speed: float) -> np.ndarray:
     omega = np.array([0.0, 0.0, speed])
     c, n = part.constants, part.size
     k = np.diag(c.stiffness) + c.stiffness_omega(omega)
-    k += np.tensordot(fm.inertia_factors(np.zeros(3), np.zeros(3), omega), part.cases.K_g[:12], axes=1)
+    k += np.tensordot(inertia_factors(np.zeros(3), np.zeros(3), omega), part.cases.K_g[:12], axes=1)
     first = np.block([[np.zeros((n, n)), np.eye(n)], [-k, -c.gyroscopic(omega)]])
     return np.sort(np.abs(scipy.linalg.eigvals(first).imag))[::2]
 
