@@ -175,6 +175,7 @@ ELSEWHERE: dict[str, str] = {
     "Relation": "joints/test_user_constraints.py",
     "RotatingFrame": "forces/test_rotating_frame.py",
     "SphereInSphere": "forces/test_hollow_contact.py",
+    "StrainGauge": "results/test_flexible_stress.py",
     "Tangent": "reduction/test_reduction_input.py",
     "UserConstraint": "joints/test_user_constraints.py",
     "component": "joints/test_gears_and_shafts.py",
