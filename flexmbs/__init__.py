@@ -103,7 +103,7 @@ from flexmbs.reduction import (
     strain_gauges,
     stress_modes,
 )
-from flexmbs.results import Result
+from flexmbs.results import Result, StrainGauge
 from flexmbs.sections import Section
 from flexmbs.system.matrix_form import MatrixForm, matrix_form
 from flexmbs.system.state import State
@@ -217,6 +217,7 @@ __all__ = [
     "StaticCondensation",
     "StaticResult",
     "Stop",
+    "StrainGauge",
     "StrainGauges",
     "StressModes",
     "System",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from flexmbs.analyses.sampling import sampled_run
 from flexmbs.analyses.watching import found, motion, watch_of
-from flexmbs.errors import AnalysisError, ModelError
+from flexmbs.errors import AnalysisError, ModelError, ModelWarning
 from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
 from flexmbs.results import Result, Samples
@@ -80,10 +81,13 @@ def forward_dynamics(
         history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
     else:
         history, outcome, counters = method.run(system, begin, t_end, h, every, progress, watch)
-    return motion(
+    result = motion(
         system, history, outcome=outcome, counters=counters, wall_time=time.perf_counter() - began,
         events=found(system, watch), controllers=samples,
     )  # fmt: skip
+    for text in result.warnings:
+        warnings.warn(text, ModelWarning, stacklevel=2)
+    return result
 
 
 def _start(system: System, start: State | Result | None) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,6 +125,22 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
         nodes, np.concatenate(owners), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:]),
         np.concatenate(fibres),
     )  # fmt: skip
+
+
+KEPT = 4
+"""Selections of nodes of one part whose stress modes are remembered."""
+_remembered: WeakKeyDictionary[ReducedPart, dict[bytes, StressModes]] = WeakKeyDictionary()
+
+
+def remembered(reduced: ReducedPart, which: Which = "all") -> StressModes:
+    """``stress_modes``, computed once for as long as the part lives: they cost far more than a stress field."""
+    key = np.ascontiguousarray(reduced.mesh.nodes(which)).tobytes()
+    known = _remembered.setdefault(reduced, {})
+    if key not in known:
+        while len(known) >= KEPT:
+            known.pop(next(iter(known)))
+        known[key] = stress_modes(reduced, which)
+    return known[key]
 
 
 @dataclass(frozen=True, eq=False)

@@ -202,6 +202,8 @@ def _halfway(layout, h, q, v, rate, out):
             for j in range(3 if rigid else n):
                 out[i, k + j] = (out[i, k + j] + behind[k + j]) / 2
             if rigid:
+                for j in range(7, n):  # elastic coordinates
+                    out[i, k + j] = (out[i, k + j] + behind[k + j]) / 2
                 a, c = out[i, k + 3 : k + 7], behind[k + 3 : k + 7]
                 quaternion_product((a[0], -a[1], -a[2], -a[3]), (c[0], c[1], c[2], c[3]), gap)
                 sign = 1.0 if gap[0] >= 0 else -1.0

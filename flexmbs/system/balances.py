@@ -20,7 +20,9 @@ class Energy:
     stores none (dampers, friction, contact, actuators) and ``work_of_forces`` since the start (time, forces);
     ``power_of_drives`` and ``work_of_drives`` (time, drives); ``work_of_slip`` (time,) is that of the constraint forces
     on velocities that break their constraints. ``bodies``, ``forces`` and ``drives`` are the names. Works are
-    integrals by Simpson's rule, at states halfway between the instants kept.
+    integrals by Simpson's rule, at states halfway between the instants kept. Of flexible bodies ``strain_of_bodies``,
+    and ``power_of_damping`` and ``work_of_damping`` of their own damping (time, bodies); their weight and kinetic
+    energy follow their deformation.
     """
 
     t: Array
@@ -35,6 +37,9 @@ class Energy:
     work_of_forces: Array
     work_of_drives: Array
     work_of_slip: Array
+    strain_of_bodies: Array
+    power_of_damping: Array
+    work_of_damping: Array
 
     @property
     def kinetic(self) -> Array:
@@ -43,13 +48,18 @@ class Energy:
 
     @property
     def potential(self) -> Array:
-        """Potential energy of weight (zero with the mass centres at the origin) and of springs."""
+        """Potential energy of weight (zero with the mass centres at the origin) and of springs, without ``strain``."""
         return np.asarray(self.weight_of_bodies.sum(axis=1) + self.stored_in_forces.sum(axis=1))
 
     @property
+    def strain(self) -> Array:
+        """Strain energy of all flexible bodies."""
+        return np.asarray(self.strain_of_bodies.sum(axis=1))
+
+    @property
     def total(self) -> Array:
-        """Kinetic and potential energy."""
-        return self.kinetic + self.potential
+        """Kinetic, potential and strain energy."""
+        return self.kinetic + self.potential + self.strain
 
     @property
     def supplied(self) -> Array:
@@ -58,8 +68,8 @@ class Energy:
 
     @property
     def dissipated(self) -> Array:
-        """Energy taken by dampers, friction and contact (less what actuators give) since the start."""
-        return -np.asarray(self.work_of_forces.sum(axis=1))
+        """Energy taken by dampers, friction, contact and bodies' own damping (less what actuators give)."""
+        return -np.asarray(self.work_of_forces.sum(axis=1) + self.work_of_damping.sum(axis=1))
 
     @property
     def drift(self) -> Array:
@@ -75,6 +85,8 @@ class Energy:
         """
         out = {name: float(self.work_of_forces[-1, k]) for k, name in enumerate(self.forces)}
         out |= {name: float(self.work_of_drives[-1, k]) for k, name in enumerate(self.drives)}
+        lost = self.work_of_damping[-1]
+        out |= {f"damping of {name}": float(lost[k]) for k, name in enumerate(self.bodies) if lost[k]}
         slip = float(self.work_of_slip[-1])
         return out | {"constraint drift": slip, "unexplained": float(self.drift[-1]) - slip}
 

@@ -1,0 +1,119 @@
+"""How flexible bodies deform: offsets from a chord, nodal displacements, drawn shapes, and whether they are small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexmbs.bodies.flexible import FlexibleBody
+from flexmbs.results.motions import FrameMotion
+
+Array = NDArray[np.float64]
+
+LARGEST_TURN = 0.2
+"""Rotation [rad] of a frame in the floating frame beyond which deformation is no longer small."""
+LARGEST_SHIFT = 0.15
+"""Displacement, over the body's size, beyond which deformation is no longer small."""
+LOOKED_AT = 40
+"""Instants, of those that may be too large, whose displacements are computed at every node."""
+
+
+def chord_axes(along: Array) -> Array:
+    """Axes (time, 3, 3) as columns, x along a chord (time, 3), y as near to the plane x, y of the body as can be."""
+    x = along / np.linalg.norm(along, axis=1, keepdims=True)
+    up = np.array([0.0, 0.0, 1.0]) if abs(x[0, 2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    y = np.cross(up, x)
+    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    return np.stack([x, y, np.cross(x, y)], axis=2)
+
+
+def from_chord(frame: FrameMotion, start: FrameMotion, end: FrameMotion) -> Array:
+    """How far a frame left its place relative to the chord of two others (time, 3), in the chord's axes."""
+    places, axes = [], []
+    for deformed in (0.0, 1.0):
+        a, b, c = (f.frame.position + deformed * f.shift for f in (start, end, frame))
+        turn = chord_axes(np.atleast_2d(b - a))
+        axes.append(turn)
+        places.append(np.einsum("tji,tj->ti", turn, np.atleast_2d(c - a)))
+    return np.asarray(places[1] - places[0])
+
+
+def nodal(body: FlexibleBody, d: Array) -> Array:
+    """Displacements (time, nodes, 3) in body axes of elastic coordinates (time, modes)."""
+    reduced = body.reduced
+    full = (d @ reduced.basis.T).reshape(len(d), reduced.mesh.n_nodes, -1)
+    out = np.zeros((len(d), reduced.mesh.n_nodes, 3))
+    out[:, :, : reduced.axes] = full[:, :, : reduced.axes]
+    return out
+
+
+def exaggerated(points: Array, moved: Array, scale: float, places: Array, shifts: Array, turns: Array) -> Array:
+    """Displacements (nodes, 3) drawn ``scale`` times as large, without moving the places at which the body is held.
+
+    What is scaled is measured from a rigid motion through the places (k, 3), which move by shifts and turn by turns,
+    and from what is left of their displacements, spread by distance.
+    """
+    if scale == 1.0:
+        return moved
+    if not len(places):
+        return scale * moved
+    middle, mean = places.mean(axis=0), shifts.mean(axis=0)
+    turn = turns[0]
+    if len(places) > 1:
+        arms = places - middle
+        rows = np.zeros((len(places), 3, 3))  # φ × arm = rows φ
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            rows[:, i, j], rows[:, i, k] = arms[:, k], -arms[:, j]
+        turn = np.linalg.lstsq(rows.reshape(-1, 3), (shifts - mean).ravel(), rcond=1e-9)[0]
+    left = shifts - mean - np.cross(turn, places - middle)
+    distance = np.sum((points[:, None, :] - places) ** 2, axis=2)
+    nearness = 1.0 / np.maximum(distance, 1e-24 * max(float(distance.max()), 1e-300))
+    spread = (nearness / nearness.sum(axis=1, keepdims=True)) @ left
+    carried = mean + np.cross(turn, points - middle) + spread
+    return np.asarray(carried + scale * (moved - carried))
+
+
+def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
+    """In words, where and when a body deforms more than the theory of small deformation allows."""
+    out: list[str] = []
+    reduced = body.reduced
+    if not len(d):
+        return out
+    if not np.isfinite(d).all():
+        first = int(np.argmin(np.isfinite(d).all(axis=1)))
+        return [f"{body.name}: elastic coordinates are not finite at t = {t[first]:.6g} s."]
+    turns = {name: np.linalg.norm(d @ frame.rotation.T, axis=1) for name, frame in reduced.frames.items()}
+    worst = max(turns, key=lambda name: turns[name].max(), default=None)
+    if worst is not None and turns[worst].max() > LARGEST_TURN:
+        history = turns[worst]
+        out.append(
+            f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the "
+            f"floating frame (more than {LARGEST_TURN} rad first at t = {t[np.argmax(history > LARGEST_TURN)]:.6g} s){_ADVICE}"
+        )
+    limit = LARGEST_SHIFT * reduced.mesh.size
+    suspects = np.flatnonzero(np.abs(d) @ body.modal_lengths > limit)  # no node can move farther than this sum
+    largest, node, when = 0.0, 0, 0
+    for k in _few(suspects):
+        size = np.linalg.norm(nodal(body, d[k : k + 1])[0], axis=1)
+        if size.max() > largest:
+            largest, node, when = float(size.max()), int(size.argmax()), int(k)
+    if largest > limit:
+        x, y, z = reduced.mesh.points[node]
+        out.append(
+            f"{body.name}: node {node} at ({x:.4g}, {y:.4g}, {z:.4g}) moves by {largest:.3g} m at t = {t[when]:.6g} s "
+            f"in the floating frame, {largest / reduced.mesh.size:.0%} of the body's size{_ADVICE}"
+        )
+    return out
+
+
+_ADVICE = (
+    "; deformation is taken as small, so that results become inaccurate: cut the body into several with fixed joints."
+)
+
+
+def _few(suspects: NDArray[np.int64]) -> Sequence[int]:
+    if len(suspects) <= LOOKED_AT:
+        return [int(k) for k in suspects]
+    return [int(suspects[k]) for k in np.linspace(0, len(suspects) - 1, LOOKED_AT).astype(int)]
