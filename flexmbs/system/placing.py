@@ -31,6 +31,8 @@ FIRM = 1e4
 """Weight of a position or velocity that was given, against one that was not."""
 KEPT = 1e-3
 """Change of what was given, relative to the mechanism's size (rotations in rad) or speed, that needs a warning."""
+MISFIT = 1e-7
+"""What is left open, relative to the mechanism's size, that flexible bodies may take up: meshes are that inexact."""
 LARGE = 400
 """Rows from which on the joint graph is used, which is then faster."""
 
@@ -208,7 +210,7 @@ def _close(system: Any, q: Array, size: float) -> Array:
 def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
     """Newton steps of least weighted length from q, and how far the worst row is open after them."""
     lengths, error = length_weights(system, size), np.inf
-    for _ in range(60):
+    for tries in range(60):
         work = system.evaluate(0.0, q, np.zeros(system.n_v))
         phi = _wrapped(system, work.phi)
         error = float(np.abs(phi).max())
@@ -216,7 +218,8 @@ def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, 
             return q, np.inf
         if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
             break
-        step = _least(system, weights, work, -phi, system.holonomic)
+        bend = tries > 10 and error <= MISFIT * size
+        step = _least(system, weights, work, -phi, system.holonomic, bend)
         q = system.retract(q, step / max(1.0, 2.0 * np.abs(step * lengths).max() / size))
     return q, error
 
@@ -295,14 +298,15 @@ def _refuse_undefined(system: Any, work: Work) -> None:
     )
 
 
-def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray[np.bool_] | None = None) -> Array:
+def _least(system: Any, weights: Array, work: Work, target: Array, held: Any = None, bend: bool = False) -> Array:
     """The x of least Σ weight · x² with J x = target: by singular values, which redundant rows do not disturb; for
-    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out.
+    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out. No body is bent to
+    close a loop, unless ``bend`` says so.
     """
     if len(target) > LARGE:
         layout, plan, where = system.elimination if held is None else system.closing
         return least(layout, plan, where, np.where(system.elastic, 1e20 * weights, weights), work, target)
-    scale = np.where(system.elastic, 0.0, 1.0 / np.sqrt(weights))  # no body is bent to close a loop
+    scale = np.where(system.elastic, 1.0 if bend else 0.0, 1.0) / np.sqrt(weights)
     jacobian = system.jacobian(work).toarray() * scale
     if held is not None:
         jacobian, target = jacobian[held], target[held]
