@@ -17,13 +17,17 @@ SPEED = 3000 * 2 * np.pi / 60  # rad/s
 
 steel = fm.Material(young=210e9, poisson=0.3, density=7850.0, name="steel")
 ground = fm.Ground()
-crank = fm.RigidBody.box("crank", size=(0.05, 0.02, 0.02), density=7850.0)
+crank = fm.RigidBody.box(
+    "crank", size=(0.05, 0.02, 0.02), density=7850.0, shape=fm.shapes.Box((0.07, 0.02, 0.01), center=(0, 0, -0.016))
+)
 rod = fm.FlexibleBody(
     "rod", fm.Mesh.read(MESHES / "connecting_rod.msh"), steel,   # origin at the big end, length along x, pin axis z
     interfaces=["big_end", "small_end"],                         # named surfaces of the mesh, rigid
     reduction=fm.CraigBampton(modes=8),
 )  # fmt: skip
-piston = fm.RigidBody("piston", mass=0.4, inertia=np.diag([2e-4, 2e-4, 2e-4]))
+piston = fm.RigidBody(
+    "piston", mass=0.4, inertia=np.diag([2e-4, 2e-4, 2e-4]), shape=fm.shapes.Cylinder(0.03, 0.03, "x", (0.035, 0, 0))
+)
 shaft = fm.Revolute("shaft", ground.at(0, 0, 0), crank.at(-0.025, 0, 0), axis="z")
 crank_pin = fm.Revolute("crank_pin", crank.at(0.025, 0, 0), rod.at("big_end"), axis="z")
 wrist_pin = fm.Spherical("wrist_pin", rod.at("small_end"), piston.at(0, 0, 0))
@@ -46,9 +50,9 @@ print(f"largest von Mises stress {worst[1] / 1e6:.1f} MPa at node {worst[0]}, t 
 print(f"the motor's work is the energy to {balance:.1e}")
 
 if __name__ == "__main__":
-    view.plot(motion, [bend[:, 1]], title="bending of the rod").savefig("slider_crank_bending.png")
+    view.plot(motion, [("midspan, across [µm]", 1e6 * bend[:, 1])], title="bending of the rod").savefig("slider_crank_bending.png")
     moment = float(motion.t[np.abs(bend[:, 1]).argmax()])
-    look = (0.3, 0.25, 1.0)
+    look = (0.15, 0.3, 1.0)
     picture = view.snapshot(
         motion, Path("slider_crank.png").absolute(), at=moment, color="von_mises", scale=500, look=look
     )

@@ -5,6 +5,7 @@ the root, K + K(ω) loses its stiffness where ω passes the first frequency of b
 adds K_g, which outgrows it. Turned off, deflections grow without bound; the cure is on unless stiffening=False.
 """
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,9 @@ def spin_up(stiffening: bool, t_end: float) -> tuple[fm.Result, fm.FlexibleBody]
 
 
 motion, beam = spin_up(stiffening=True, t_end=20.0)
-linear, soft = spin_up(stiffening=False, t_end=8.0)
+with warnings.catch_warnings():  # flexmbs says that this deforms far too much
+    warnings.simplefilter("ignore", fm.ModelWarning)
+    linear, soft = spin_up(stiffening=False, t_end=8.0)
 tip, wrong = (m.deflection(b.at("end"))[:, 1] for m, b in ((motion, beam), (linear, soft)))
 peak = int(np.argmin(tip))
 first = fm.modes(mesh, aluminium, section=section, fixed="start", count=1).frequencies[0]
@@ -50,6 +53,6 @@ if __name__ == "__main__":
     figure.savefig("spin_up_beam_tip.png", dpi=150)
     times = (0.5, 4.0, float(motion.t[peak]))
     picture = view.snapshot(
-        motion, Path("spin_up_beam.png").absolute(), at=times, color="von_mises", look=(0, 0, 1), joints=False
+        motion, Path("spin_up_beam.png").absolute(), at=times, color="displacement", look=(0, 0, 1)
     )
     print(f"The beam is in {picture}")
