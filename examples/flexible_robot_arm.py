@@ -18,16 +18,18 @@ aluminium = fm.Material(young=70e9, poisson=0.33, density=2700.0)
 tube = fm.Section.tube(outer=0.060, inner=0.055)
 
 
+def link(name: str, length: float) -> fm.FlexibleBody:
+    """A tube between two flanges."""
+    return fm.FlexibleBody(
+        name, fm.Mesh.line((0, 0, 0), (length, 0, 0), 6), aluminium, section=tube, interfaces=["start", "end"],
+        reduction=fm.CraigBampton(modes=3), damping=0.01,
+    )  # fmt: skip
+
+
 def slew(duration: float) -> tuple[fm.Result, np.ndarray, list[fm.FlexibleBody]]:
     """The motion, and how far the gripper is from where a rigid arm would have it, along the lower link's normal."""
     ground = fm.Ground()
-    upper, lower = (
-        fm.FlexibleBody(
-            name, fm.Mesh.line((0, 0, 0), (length, 0, 0), 6), aluminium, section=tube, interfaces=["start", "end"],
-            reduction=fm.CraigBampton(modes=3), damping=0.01,
-        )  # fmt: skip
-        for name, length in (("upper", UPPER), ("lower", LOWER))
-    )
+    upper, lower = link("upper", UPPER), link("lower", LOWER)
     elbow = fm.RigidBody("elbow", ELBOW, (0.004, 0.004, 0.004), shape=fm.shapes.Cylinder(0.05, 0.09))
     load = fm.RigidBody("load", LOAD, (0.002, 0.002, 0.002), shape=fm.shapes.Box((0.08, 0.08, 0.08)))
     joints = [

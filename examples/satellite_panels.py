@@ -29,8 +29,11 @@ hinges = [
     fm.Fixed("left root", hub.at(-0.7, 0, 0, axes=("z", np.pi)), left.at()),
 ]
 edge = 0.2  # s, for the torque to change
-pulse = fm.SmoothStep(0.0, TORQUE, start=0.0, duration=edge) + fm.SmoothStep(0.0, -2 * TORQUE, start=HALF, duration=edge)
-pulse = pulse + fm.SmoothStep(0.0, TORQUE, start=2 * HALF, duration=edge)
+one_way, back, off = (
+    fm.SmoothStep(0.0, factor * TORQUE, start=start, duration=edge)
+    for factor, start in ((1, 0.0), (-2, HALF), (1, 2 * HALF))
+)
+pulse = one_way + back + off
 wheels = fm.AppliedForce("wheels", hub.at(0, 0, 0), torque=(0.0, 0.0, pulse))
 satellite = fm.System([hub, left, right], hinges, [wheels])
 motion = fm.forward_dynamics(satellite, t_end=14.0, step=0.01)
@@ -38,7 +41,8 @@ motion = fm.forward_dynamics(satellite, t_end=14.0, step=0.01)
 waving = motion.deflection(right.at("x1"))[:, 1]
 angle = motion.rotation_vector(hub)[:, 2]
 spin = motion.momentum.angular[:, 2]
-impulse = np.concatenate([[0.0], np.cumsum(np.diff(motion.t) * (pulse.value(motion.t)[1:] + pulse.value(motion.t)[:-1]) / 2)])
+torque = pulse.value(motion.t)
+impulse = np.append(0.0, np.cumsum(np.diff(motion.t) * (torque[1:] + torque[:-1]) / 2))
 rest = motion.t > 2 * HALF + edge
 print(f"the hub turns by {np.degrees(angle[-1]):.2f}°, and sways on by {np.degrees(np.ptp(angle[rest])) / 2:.3f}°")
 print(f"the panels' tips wave by {1e3 * np.abs(waving[rest]).max():.1f} mm at the end")
@@ -47,7 +51,6 @@ print(f"angular momentum is the impulse of the torque to {np.abs(spin - impulse)
 if __name__ == "__main__":
     curves = [("hub [°]", np.degrees(angle)), ("tip of a panel [mm]", 1e3 * waving), ("momentum [N m s]", spin)]
     view.plot(motion, curves, title="satellite").savefig("satellite_panels_motion.png")
-    picture = view.snapshot(
-        motion, Path("satellite_panels.png").absolute(), at=HALF / 2, color="displacement", scale=20, look=(0.5, -0.8, 0.6)
-    )
+    path, look = Path("satellite_panels.png").absolute(), (0.5, -0.8, 0.6)
+    picture = view.snapshot(motion, path, at=4.4, color="displacement", scale=20, look=look)
     print(f"The satellite is in {picture}")

@@ -20,6 +20,7 @@ mesh = fm.Mesh.line((0, 0, 0), (LENGTH, 0, 0), 10)
 
 
 def spin_up(stiffening: bool, t_end: float) -> tuple[fm.Result, fm.FlexibleBody]:
+    """The motion, and the beam."""
     ground = fm.Ground()
     beam = fm.FlexibleBody(
         "beam", mesh, aluminium, section=section, fixed="start", reduction=fm.CraigBampton(modes=4), interfaces="end",
@@ -52,7 +53,5 @@ if __name__ == "__main__":
     axes.legend(frameon=False)
     figure.savefig("spin_up_beam_tip.png", dpi=150)
     times = (0.5, 4.0, float(motion.t[peak]))
-    picture = view.snapshot(
-        motion, Path("spin_up_beam.png").absolute(), at=times, color="displacement", look=(0, 0, 1)
-    )
+    picture = view.snapshot(motion, Path("spin_up_beam.png").absolute(), at=times, color="displacement", look=(0, 0, 1))
     print(f"The beam is in {picture}")

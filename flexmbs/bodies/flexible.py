@@ -44,7 +44,7 @@ class FlexibleBody(Body):
     Parameters
     ----------
     name : what joints, reports and messages call it.
-    mesh : a Mesh (solid, plane or beam), Elements for options beyond those here, or a Part of another program's M and K.
+    mesh : a Mesh (solid, plane or beam), Elements for options beyond those here, or a Part of given M and K.
     material : Material, or a mapping from cell sets to materials.
     section : of beams. thickness, plane : of plane meshes, which become planar bodies (x, y, θ, d). up : of beams.
     fixed : sets that do not move in the body's frame, as where a blade is clamped to its hub.
@@ -114,7 +114,7 @@ class FlexibleBody(Body):
         known = ("position", "rotation", "velocity", "angular_velocity", "shape")
         for key in state:
             if key not in known:
-                raise ModelError(f"{path}: a loaded body takes {', '.join(known)}, not {key!r}; the rest is in the file.")
+                raise ModelError(f"{path}: a loaded body takes {', '.join(known)}, not {key!r}: that is in the file.")
         reduced = load_reduced(path)
         return cls(reduced.name if name is None else name, reduced.mesh, reduced=reduced, **state)
 
@@ -127,7 +127,8 @@ class FlexibleBody(Body):
         if isinstance(self.mesh, Elements | Part):
             for key in ("material", "section", "up"):
                 if getattr(self, key) is not None:
-                    raise ModelError(f"{self.name}: {key} is known to its {type(self.mesh).__name__} already; leave it out.")
+                    kind = type(self.mesh).__name__
+                    raise ModelError(f"{self.name}: {key} is known to its {kind} already; leave it out.")
             return self.mesh
         if not isinstance(self.mesh, Mesh):
             raise ModelError(f"{self.name}: a Mesh, Elements or a Part is needed, not {type(self.mesh).__name__}.")

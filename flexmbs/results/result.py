@@ -72,8 +72,8 @@ class Result(Flexing):
         Along a coordinate (SpringDamper, Stop, JointFriction, and outputs of a Controller): the force or torque that
         raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
         the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
-        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground. Of a
-        BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
+        UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
+        Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
         """
         states = (self.t, self.q, self.v, self.angles)
         if isinstance(of, BodyLoad):

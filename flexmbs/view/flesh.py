@@ -1,9 +1,9 @@
-"""Flexible bodies in pictures: the surface of their mesh, and how each point of it moves with the elastic coordinates."""
+"""Flexible bodies in pictures: the surface of their mesh, and how its points move with the elastic coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,8 @@ from flexmbs.view.solids import Solid
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+COARSE = 300
+"""Faces of quadratic cells above which they are cut in 4: a film draws them again and again."""
 CUTS = 4
 """Parts into which a beam element is cut, so that it looks bent."""
 
@@ -37,16 +39,15 @@ class Flesh(Piece):
     nodes of ``nodes``) interpolate nodal values.
     """
 
-    bends: Array | None = None
+    bends: Array = field(default_factory=lambda: np.zeros((0, 3, 0)))
     scale: float = 1.0
-    weights: sp.csr_array | None = None
-    nodes: Index | None = None
+    weights: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
+    nodes: Index = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @cached_property
     def true_shapes(self) -> Array:
         """Displacements of its points for d, as they are."""
         assert self.shapes is not None
-        assert self.bends is not None
         return np.asarray(self.shapes - (self.scale - 1.0) * self.bends)
 
     def undeformed(self, position: Array, rotation: Array, d: Array) -> Array:
@@ -67,7 +68,7 @@ def flesh(system: System, body: FlexibleBody, number: int, color: str, height: f
     if mesh.dimension == 1:
         points, triangles, lines, shapes, weights = _beams(body, every, look)
     else:
-        part = skin(mesh)
+        part = skin(mesh, many=COARSE)
         points, triangles, lines, weights = part.at(mesh.points), part.triangles, None, part.weights
         shapes = part.at(nodal.reshape(mesh.n_nodes, -1)).reshape(len(points), 3, modes)
         if look.flat:
@@ -83,7 +84,6 @@ def flesh(system: System, body: FlexibleBody, number: int, color: str, height: f
 def exaggerate(piece: Flesh, scale: float) -> Flesh:
     """The same surface with its deformation drawn ``scale`` times as large."""
     assert piece.shapes is not None
-    assert piece.bends is not None
     return replace(piece, shapes=piece.shapes + (scale - piece.scale) * piece.bends, scale=scale)
 
 

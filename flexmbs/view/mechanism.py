@@ -98,7 +98,7 @@ class Drawing:
         """All that moves with bodies."""
         look, system = self.look, self.system
         heights = _heights(system, look)
-        each = [
+        each: list[list[Piece]] = [
             [exaggerate(self._flesh[k], self.scale)]
             if k in self._flesh
             else body_pieces(system, body, k, self.colors[k], heights[k], look)
@@ -139,7 +139,7 @@ class Drawing:
             return float(given)
         some = range(0, len(self.whole.t), max(1, len(self.whole.t) // 60))
         parts = [
-            max(piece.deformation(self.whole.elastic[b][k]).max() for k in some) / self.system.bodies[b].reduced.mesh.size
+            max(piece.deformation(self.whole.elastic[b][k]).max() for k in some) / _radius(self.system.bodies[b]) / 2
             for b, piece in self._flesh.items()
         ]
         largest = max(parts, default=0.0)

@@ -45,8 +45,8 @@ def snapshot(
 ) -> Path:
     """Picture of a mechanism at a time (by default the last), or at several times side by side.
 
-    Bodies are drawn with their ``shape``, flexible ones as their mesh, deformed, or as links between their joints; joints
-    by their kind. Planar mechanisms are seen straight on. A System is drawn in its initial position.
+    Bodies are drawn with their ``shape``, flexible ones as their deformed mesh, others as links between their joints;
+    joints by their kind. Planar mechanisms are seen straight on. A System is drawn in its initial position.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def snapshot(
     traces : frames (or bodies) whose way is drawn.
     triads : axes of all bodies, or of these frames.
     forces : arrows of applied forces; ``reactions`` those of all joints, or of these, on their second body.
-    color : ``"speed"`` colours bodies by the speed of their points, ``"von_mises"`` and ``"displacement"`` flexible ones by
-        their stress (beams: of the outer fibres) and deformation; one range for the whole motion.
+    color : ``"speed"`` colours bodies by the speed of their points; ``"von_mises"`` and ``"displacement"`` colour flexible
+        ones by stress (beams: of the outer fibres) and deformation. One range for the whole motion.
     scale : how many times too large the deformation of flexible bodies is drawn, measured from the places where joints
         hold them, so that these stay together; ``"auto"`` makes it visible. Their undeformed outline is then shown too.
     ghosts : number of positions over the whole motion that are drawn pale behind.

@@ -31,7 +31,7 @@ def rod(**given: Any) -> fm.FlexibleBody:
         ({"mesh": "rod.msh"}, "rod: a Mesh, Elements or a Part is needed, not str"),
         ({"mesh": fm.Elements(BOX, STEEL)}, "rod: material is known to its Elements already"),
         ({"material": None}, "rod: "),
-        ({"material": fm.Material(young=1e9, poisson=0.3, density=0.0)}, "rod: .*needs mass; give the material a density"),
+        ({"material": fm.Material(young=1e9, poisson=0.3, density=0.0)}, "rod: .*give the material a density"),
         ({"mesh": LINE, "interfaces": None}, "rod: .*section"),
         ({"fixed": "root"}, "rod: .*no set 'root'"),
         ({"interfaces": ["x0", "pin"]}, "rod: .*no set 'pin'"),
@@ -137,7 +137,7 @@ def test_matrices() -> None:
         fm.FlexibleBody.from_matrices("rod", BOX.points[1:], part.mass, part.stiffness, **options)
     with pytest.raises(ModelError, match="rod: points are"):
         fm.FlexibleBody.from_matrices("rod", np.zeros(3), part.mass, part.stiffness, **options)
-    with pytest.raises(ModelError, match="rod: .*stress|rod: .*elements"):
+    with pytest.raises(ModelError, match=r"rod: .*own elements"):
         by_mesh.save("never.npz", stress="x0")
 
 
@@ -159,5 +159,5 @@ def test_kept_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("not a body")
     with pytest.raises(ModelError, match="no saved part"):
         fm.FlexibleBody.load(tmp_path / "text.npz")
-    with pytest.raises(ModelError, match="takes position.*not 'material'"):
+    with pytest.raises(ModelError, match=r"takes position.*not 'material'"):
         fm.FlexibleBody.load(path, material=STEEL)
