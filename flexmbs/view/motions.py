@@ -56,8 +56,8 @@ def snapshot(
     traces : frames (or bodies) whose way is drawn.
     triads : axes of all bodies, or of these frames.
     forces : arrows of applied forces; ``reactions`` those of all joints, or of these, on their second body.
-    color : ``"speed"`` colours bodies by the speed of their points; ``"von_mises"`` and ``"displacement"`` colour flexible
-        ones by stress (beams: of the outer fibres) and deformation. One range for the whole motion.
+    color : ``"speed"`` colours bodies by the speed of their points; ``"von_mises"`` and ``"displacement"`` colour those
+        that are flexible by stress (beams: of the outer fibres) and deformation. One range for the whole motion.
     scale : how many times too large the deformation of flexible bodies is drawn, measured from the places where joints
         hold them, so that these stay together; ``"auto"`` makes it visible. Their undeformed outline is then shown too.
     ghosts : number of positions over the whole motion that are drawn pale behind.

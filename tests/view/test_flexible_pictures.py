@@ -53,10 +53,10 @@ def drawn(result: fm.Result, **options: Any) -> tuple[Drawing, Flesh]:
 def test_surfaces_are_where_nodes_are(kind: str) -> None:
     """Drawn as it is, every node is where the result says; exaggerated, joints stay together.
 
-    Exaggerated, the result also counts the shortening of second order along the bar, here less than 1 mm.
+    Exaggerated, the result also counts the shortening of second order along the bar, 30 times 0.1 mm.
     """
     result, body, _ = swinging(kind)
-    for scale, within in ((1.0, 1e-9), (30.0, 1e-3)):
+    for scale, within in ((1.0, 1e-9), (30.0, 4e-3)):
         picture, piece = drawn(result, scale=scale)
         points = piece.moved(*picture.shown.pose(1, 0))
         nodes = result.deformed(body, at=0.0, scale=scale)
