@@ -181,6 +181,38 @@ def strain_gauges(reduced: ReducedPart, nodes: ArrayLike, directions: ArrayLike)
     return StrainGauges(frozen(along_gauge[:, : reduced.size].copy()), frozen(along_gauge[:, reduced.size :].copy()))
 
 
+def fibre_gauges(reduced: ReducedPart, points: ArrayLike) -> StrainGauges:
+    """Strain gauges along a part of beams, on fibres through points (k, 3).
+
+    Each is on the element nearest to it: ε = N/EA + z M_y/EI_y - y M_z/EI_z, with section forces between those of its
+    ends.
+    """
+    elements = None if reduced.part is None else reduced.part.elements
+    beams = [] if elements is None else [block for block in elements.blocks if isinstance(block, Beam)]
+    if not beams:
+        raise ModelError(f"{reduced.name}: gauges on fibres need the elements of a part of beams.")
+    columns = np.hstack([reduced.basis, reduced.cases.residual])
+    fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
+    forces = [np.stack([block.stress_state(u) for u in fields], axis=-1) for block in beams]
+    rows = []
+    for point in np.atleast_2d(np.asarray(points, dtype=float)):
+        away = []
+        for block in beams:
+            start, axes = reduced.mesh.points[block.cells[:, 0]], np.asarray(block.rotation)
+            local = np.einsum("ei,eij->ej", point - start, axes)  # x along the element, y, z
+            s = np.clip(local[:, 0] / block.length, 0.0, 1.0)
+            missed = np.linalg.norm(point - start - (s * block.length)[:, None] * axes[:, :, 0], axis=1)
+            away.append((float(missed.min()), int(missed.argmin()), s, local))
+        b = min(range(len(beams)), key=lambda k: away[k][0])
+        _, e, s, local = away[b]
+        fibre = np.zeros(6)
+        fibre[[0, 4, 5]] = 1.0, local[e, 2], -local[e, 1]
+        fibre[[0, 4, 5]] /= beams[b].axial[e], beams[b].bending_y[e], beams[b].bending_z[e]
+        rows.append(fibre @ (forces[b][e, 0] * (1 - s[e]) + forces[b][e, 1] * s[e]))
+    values = np.array(rows)
+    return StrainGauges(frozen(values[:, : reduced.size].copy()), frozen(values[:, reduced.size :].copy()))
+
+
 def checked(given: ArrayLike, size: int, what: str) -> Array:
     """An array whose last axis has the size needed."""
     array = np.asarray(given, dtype=float)

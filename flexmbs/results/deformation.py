@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from flexmbs.bodies.body import Frame
 from flexmbs.bodies.flexible import FlexibleBody
-from flexmbs.results.motions import FrameMotion
+from flexmbs.reduction.interfaces import frame_rows
 
 Array = NDArray[np.float64]
 
@@ -29,21 +30,47 @@ def chord_axes(along: Array) -> Array:
     return np.stack([x, y, np.cross(x, y)], axis=2)
 
 
-def from_chord(frame: FrameMotion, start: FrameMotion, end: FrameMotion) -> Array:
-    """How far a frame left its place relative to the chord of two others (time, 3), in the chord's axes."""
-    places, axes = [], []
+def left_out(frame: Frame) -> Array | None:
+    """What elastic coordinates leave out of a frame's displacement (3, cases) under the unit loads of its body.
+
+    None where it is not known: the body was loaded from a file, or has no nodes at the frame.
+    """
+    body = frame.body
+    if not isinstance(body, FlexibleBody) or body.reduced.part is None or not frame.shapes.any():
+        return None
+    reduced, part = body.reduced, body.reduced.part
+    for name, own in reduced.frames.items():
+        if name in reduced.mesh.sets and np.array_equal(frame.shapes, np.vstack([own.displacement, own.rotation])):
+            return np.asarray(frame_rows(part, name)[1] @ reduced.cases.residual)[:3]
+    node = reduced.mesh.nearest_node(frame.position)
+    same = body.at(*frame.position)  # the same place, found through its nearest node
+    if not np.allclose(frame.shapes, same.shapes, rtol=1e-9, atol=1e-12 * np.abs(frame.shapes).max()):
+        return None
+    position, rows = frame_rows(part, node)
+    values = np.asarray(rows @ reduced.cases.residual)
+    return np.asarray(values[:3] + np.cross(values[3:], frame.position - position, axisa=0).T)
+
+
+def from_chord(places: Sequence[Array], shifts: Sequence[Array]) -> Array:
+    """How far a frame left its place relative to the chord of two others (time, 3), in the chord's axes.
+
+    ``places`` (3,) and ``shifts`` (time, 3) in body axes are of the frame, and of the chord's start and end.
+    """
+    seen = []
     for deformed in (0.0, 1.0):
-        a, b, c = (f.frame.position + deformed * f.shift for f in (start, end, frame))
+        c, a, b = (place + deformed * shift for place, shift in zip(places, shifts, strict=True))
         turn = chord_axes(np.atleast_2d(b - a))
-        axes.append(turn)
-        places.append(np.einsum("tji,tj->ti", turn, np.atleast_2d(c - a)))
-    return np.asarray(places[1] - places[0])
+        seen.append(np.einsum("tji,tj->ti", turn, np.atleast_2d(c - a)))
+    return np.asarray(seen[1] - seen[0])
 
 
-def nodal(body: FlexibleBody, d: Array) -> Array:
-    """Displacements (time, nodes, 3) in body axes of elastic coordinates (time, modes)."""
+def nodal(body: FlexibleBody, d: Array, factors: Array | None = None) -> Array:
+    """Displacements (time, nodes, 3) in body axes of elastic coordinates (time, modes), and factors of unit loads."""
     reduced = body.reduced
-    full = (d @ reduced.basis.T).reshape(len(d), reduced.mesh.n_nodes, -1)
+    full = d @ reduced.basis.T
+    if factors is not None:
+        full = full + factors @ reduced.cases.residual.T
+    full = full.reshape(len(d), reduced.mesh.n_nodes, -1)
     out = np.zeros((len(d), reduced.mesh.n_nodes, 3))
     out[:, :, : reduced.axes] = full[:, :, : reduced.axes]
     return out
@@ -82,20 +109,25 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
     if not len(d):
         return out
     if not np.isfinite(d).all():
-        first = int(np.argmin(np.isfinite(d).all(axis=1)))
-        return [f"{body.name}: elastic coordinates are not finite at t = {t[first]:.6g} s."]
+        broken = int(np.argmin(np.isfinite(d).all(axis=1)))
+        return [f"{body.name}: elastic coordinates are not finite at t = {t[broken]:.6g} s."]
     turns = {name: np.linalg.norm(d @ frame.rotation.T, axis=1) for name, frame in reduced.frames.items()}
     worst = max(turns, key=lambda name: turns[name].max(), default=None)
     if worst is not None and turns[worst].max() > LARGEST_TURN:
         history = turns[worst]
+        first = np.argmax(history > LARGEST_TURN)
         out.append(
             f"{body.name}: {worst!r} turns by {history.max():.3g} rad at t = {t[history.argmax()]:.6g} s in the "
-            f"floating frame (more than {LARGEST_TURN} rad first at t = {t[np.argmax(history > LARGEST_TURN)]:.6g} s){_ADVICE}"
+            f"floating frame (more than {LARGEST_TURN} rad first at t = {t[first]:.6g} s){_ADVICE}"
         )
     limit = LARGEST_SHIFT * reduced.mesh.size
-    suspects = np.flatnonzero(np.abs(d) @ body.modal_lengths > limit)  # no node can move farther than this sum
+    bound = np.abs(d) @ body.modal_lengths  # no node can move farther
+    suspects = np.flatnonzero(bound > limit)
+    if len(suspects) > LOOKED_AT:
+        spread = suspects[np.linspace(0, len(suspects) - 1, LOOKED_AT).astype(int)]
+        suspects = np.union1d(spread, [bound.argmax()])
     largest, node, when = 0.0, 0, 0
-    for k in _few(suspects):
+    for k in suspects:
         size = np.linalg.norm(nodal(body, d[k : k + 1])[0], axis=1)
         if size.max() > largest:
             largest, node, when = float(size.max()), int(size.argmax()), int(k)
@@ -111,9 +143,3 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
 _ADVICE = (
     "; deformation is taken as small, so that results become inaccurate: cut the body into several with fixed joints."
 )
-
-
-def _few(suspects: NDArray[np.int64]) -> Sequence[int]:
-    if len(suspects) <= LOOKED_AT:
-        return [int(k) for k in suspects]
-    return [int(suspects[k]) for k in np.linspace(0, len(suspects) - 1, LOOKED_AT).astype(int)]

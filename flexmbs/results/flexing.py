@@ -16,7 +16,7 @@ from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.recovery import StressModes, remembered
-from flexmbs.results.deformation import exaggerated, from_chord, nodal, too_large
+from flexmbs.results.deformation import exaggerated, from_chord, left_out, nodal, too_large
 from flexmbs.results.gauges import StrainGauge
 from flexmbs.results.loading import load_factors
 from flexmbs.results.motions import FrameMotion
@@ -48,15 +48,17 @@ class Flexing(Moving):
 
     # ---- shapes -------------------------------------------------------------------------------------------------
 
-    def deflection(self, frame: Frame, chord: Sequence[str | Frame] | None = None) -> Array:
+    def deflection(self, frame: Frame, chord: Sequence[str | Frame] | None = None, corrected: bool = True) -> Array:
         """How far a frame of a flexible body has moved by deformation, (time, 3).
 
         In body axes, against the floating frame; with ``chord``, two sets or frames of the same body, against the line
-        from the first to the second, in axes with x along it: (stretch from the first, offsets y and z).
+        from the first to the second, in axes with x along it: (stretch from the first, offsets y and z). ``corrected``
+        adds what the elastic coordinates leave out of the static response, see ``stress``; ``position`` is without it.
         """
         moving = self._on_flexible(frame)
+        factors = self._load_factors(frame.body) if corrected and isinstance(frame.body, FlexibleBody) else None
         if chord is None:
-            return moving.shift.copy()
+            return _shift(moving, factors)
         if isinstance(chord, str) or not isinstance(chord, Sequence) or len(chord) != 2:
             raise ModelError(f"chord= takes two sets or frames, e.g. ('big_end', 'small_end'), not {chord!r}.")
         places = [frame.body.at(end) if isinstance(end, str) else end for end in chord]
@@ -65,15 +67,18 @@ class Flexing(Moving):
         ends = [self._on_flexible(place) for place in places]
         if np.allclose(ends[0].frame.position, ends[1].frame.position):
             raise ModelError(f"chord= takes two different places of {frame.body.name}.")
-        return from_chord(moving, *ends)
+        three = [moving, *ends]
+        return from_chord([f.frame.position for f in three], [_shift(f, factors) for f in three])
 
-    def displacement(self, body: FlexibleBody, at: ArrayLike | None = None) -> Array:
+    def displacement(self, body: FlexibleBody, at: ArrayLike | None = None, corrected: bool = True) -> Array:
         """Displacements of all nodes in the floating frame, body axes, (nodes, 3); (times, nodes, 3) of several times.
 
-        ``at`` is a time or several; by default the last instant.
+        ``at`` is a time or several; by default the last instant. ``corrected`` as for ``stress``.
         """
-        some = self._instants(at)
-        return _one(nodal(_flexible(body), some.elastic(body)), at)
+        some, factors = self._instants(at), None
+        if corrected:
+            factors = some._load_factors(_flexible(body))
+        return _one(nodal(_flexible(body), some.elastic(body), factors), at)
 
     def deformed(self, body: FlexibleBody, at: ArrayLike | None = None, scale: float = 1.0) -> Array:
         """Where the nodes of a flexible body are, in global axes, (nodes, 3); (times, nodes, 3) of several times.
@@ -196,6 +201,12 @@ def _flexible(body: Body) -> FlexibleBody:
     if not isinstance(body, FlexibleBody):
         raise ModelError(f"{getattr(body, 'name', body)!r} is not a flexible body: it does not deform.")
     return body
+
+
+def _shift(moving: FrameMotion, factors: Array | None) -> Array:
+    """Displacement of a frame in the floating frame, with the static response that its coordinates leave out."""
+    more = None if factors is None else left_out(moving.frame)
+    return moving.shift.copy() if factors is None or more is None else np.asarray(moving.shift + factors @ more.T)
 
 
 def _one(history: Array, at: ArrayLike | None) -> Array:
