@@ -234,7 +234,13 @@ class FlexibleBody(Body):
     def rigid(self) -> RigidBody | PlanarBody:
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
-        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
+        names = ("position", "rotation", "velocity", "angular_velocity")
+        state = {n: x for n, x in zip(names, self.initial, strict=True) if x is not None}
         if self.planar:
-            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **state)
+            flat = {n: x[:2] for n, x in state.items() if n in ("position", "velocity")}
+            if "rotation" in state:
+                flat["angle"] = np.arctan2(state["rotation"][1, 0], state["rotation"][0, 0])
+            if "angular_velocity" in state:
+                flat["angular_velocity"] = state["angular_velocity"][2]
+            return PlanarBody(self.name, mass, inertia[2, 2], center[:2], "origin", **flat)
         return RigidBody(self.name, mass, inertia, center, "origin", **state)

@@ -254,7 +254,8 @@ def _parts(system: Any, k: int) -> tuple[slice, slice]:
     """Velocities of body k that are translations, and rotations."""
     kind, at = int(system.layout.body_kind[k]), int(system.layout.body_v[k])
     straight = {RIGID: 3, PLANAR: 2, POINT: 3}.get(kind, 0)
-    return slice(at, at + straight), slice(at + straight, int(system.layout.body_v[k + 1]))
+    last = int(system.layout.body_v[k + 1]) - system.bodies[k].modes
+    return slice(at, at + straight), slice(at + straight, last)
 
 
 def _warn_of_moved(system: Any, q: Array, size: float) -> None:
@@ -315,7 +316,7 @@ def _turns(system: Any) -> Array:
     for k, kind in enumerate(system.layout.body_kind):
         own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
         if kind == RIGID:
-            out[own.start + 3 : own.stop] = 1.0
+            out[own.start + 3 : own.start + 6] = 1.0
         elif kind == PLANAR:
             out[own.start + 2] = 1.0
         elif isinstance(system.bodies[k], ContactParameters):
@@ -429,7 +430,8 @@ def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:
     rates = np.array([float(j.rate) for j in joints])
     jacobian = np.vstack([system.jacobian(work).toarray(), rows])
     target = np.concatenate([-work.phi_rate, rates])
-    return np.asarray(np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
+    still = np.where(system.elastic, 0.0, 1.0)  # bodies move, and do not begin to vibrate
+    return np.asarray(still * np.linalg.lstsq(jacobian * still, target, rcond=1e-10)[0])
 
 
 def _gradient(system: Any, measure: Any, work: Any) -> Array:
