@@ -17,7 +17,7 @@ from flexmbs.analyses.small_motions import (
 from flexmbs.bodies.body import PLANAR, RIGID, vector
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.results import Result
-from flexmbs.system.free_motions import BENDING, FreeMotions, free_motions
+from flexmbs.system.free_motions import BENDING, FreeMotions, elastic_places, free_motions
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.saddle import least
@@ -35,7 +35,8 @@ ZERO = 1e-6
 SOFT = 1e-3
 """Eigenvalues below this part of the largest are found again, without the rounding that comes with the largest."""
 SETTLED = 1e-13
-"""A step of deforming bodies, in sizes of the mechanism, after which rounding is all that is left."""
+"""A step, in sizes of the mechanism, after which rounding is all that is left; of deformation, relative to it, it is"""
+SHAPED = 1e-10
 LONGEST = 0.2
 """Longest step of the search, in sizes of the mechanism or radians."""
 
@@ -131,7 +132,7 @@ def equilibrium(system: System, spin: Any = None) -> Equilibrium:
         if force <= TOLERANCE * max(1.0, _strongest(system, multipliers)):
             break
         step = _descent(free, here)
-        if free.elastic.shape[1] and np.abs(step * weights).max() <= SETTLED * size:
+        if free.elastic.shape[1] and _small(system, q, step):
             break
         q, angles = _moved(system, q, angles, step * min(1.0, LONGEST * size / np.abs(step * weights).max()))
     else:
@@ -277,6 +278,14 @@ def _downhill(basis: Array, here: Linearised, force: Array) -> Array:
     values, vectors = _eigen(basis, here)
     floor = 1e-6 * max(np.abs(values).max(), 1e-12)
     return np.asarray(-basis @ vectors @ ((vectors.T @ (basis.T @ force)) / np.maximum(np.abs(values), floor)))
+
+
+def _small(system: System, q: Array, step: Array) -> bool:
+    """Whether a step of a mechanism with flexible bodies is rounding, in motion and in deformation."""
+    elastic, size, lengths = system.elastic, system.walked[1], np.abs(step * system.length_weights)
+    deflection = np.abs(q[elastic_places(system)] * system.length_weights[elastic]).max()
+    settled = lengths[~elastic].max(initial=0.0) <= SETTLED * size
+    return bool(settled and lengths[elastic].max() <= max(SHAPED * deflection, 1e-18 * size))
 
 
 def _moved(system: System, q: Array, angles: Array, step: Array) -> tuple[Array, Array]:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.analyses.forward_dynamics import forward_dynamics
-from flexmbs.analyses.quasi_static import elastic_places, quasi_static, settled
+from flexmbs.analyses.quasi_static import quasi_static, settled
 from flexmbs.equations import Solution
 from flexmbs.errors import AnalysisError
 from flexmbs.formulations import Formulation, Maggi
 from flexmbs.results import Result
+from flexmbs.system.free_motions import elastic_places
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.saddle import accelerations as saddle_accelerations
 from flexmbs.system.saddle import least

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flexmbs.analyses.small_motions import balancing
 from flexmbs.errors import AnalysisError
 from flexmbs.results import Result
-from flexmbs.system.free_motions import free_motions, least_bending
+from flexmbs.system.free_motions import elastic_places, free_motions, least_bending
 from flexmbs.system.linear import linearised
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 
 ITERATIONS = 40
 SETTLED = 1e-13
-"""Step, in sizes of the mechanism, after which rounding is all that is left,"""
+"""Step, relative to the largest deflection, after which rounding is all that is left,"""
 NEARLY_SETTLED = 1e-9
-"""or when it was below this and does not shrink any more."""
+"""or when it was below this, in sizes of the mechanism, and does not shrink any more."""
 AHEAD = 0.01
 """How far the motion is followed for its rates, in radians or sizes of the mechanism."""
 PASSES = 2
@@ -106,7 +106,8 @@ def settled(system: System, start: State, rates: Array) -> Settled:
         length = float(np.abs(step * weights).max() / size)
         if not np.isfinite(length):
             break
-        if length <= SETTLED or (before < NEARLY_SETTLED and length > before / 4):
+        deflection = np.abs(elastic_coordinates(system, q) * weights[elastic]).max() / size
+        if length <= SETTLED * deflection or (before < NEARLY_SETTLED and length > before / 4):
             return Settled(State(t, q, v, angles), rate, multipliers)
         q, before = system.retract(q, step / max(1.0, 5.0 * length)), length
     raise AnalysisError(
@@ -118,14 +119,6 @@ def settled(system: System, start: State, rates: Array) -> Settled:
 def elastic_coordinates(system: System, q: Array) -> Array:
     """The elastic coordinates of all bodies, one after the other."""
     return np.asarray(q[elastic_places(system)])
-
-
-def elastic_places(system: System) -> NDArray[np.bool_]:
-    """Which coordinates q are elastic."""
-    out = np.zeros(system.n_q, dtype=np.bool_)
-    for body, last in zip(system.bodies, system.layout.body_q[1:], strict=True):
-        out[last - body.modes : last] = True
-    return out
 
 
 def _closed(system: System, t: float, q: Array, angles: Array) -> tuple[Array, Array]:

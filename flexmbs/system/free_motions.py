@@ -54,6 +54,14 @@ def least_bending(system: Any, jacobian: Array, target: Array) -> Array:
     return np.asarray(scale * np.linalg.lstsq(jacobian * scale, target, rcond=1e-11)[0])
 
 
+def elastic_places(system: Any) -> NDArray[np.bool_]:
+    """Which coordinates q are elastic."""
+    out = np.zeros(system.n_q, dtype=np.bool_)
+    for body, last in zip(system.bodies, system.layout.body_q[1:], strict=True):
+        out[last - body.modes : last] = True
+    return out
+
+
 def _null(scaled: Array) -> Array:
     if not len(scaled):
         return np.eye(scaled.shape[1])
