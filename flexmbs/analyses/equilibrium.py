@@ -238,14 +238,18 @@ def _stiffnesses(free: FreeMotions, here: Linearised) -> tuple[Array, bool]:
     """
     bent, _ = _eigen(free.elastic, here)
     following = free.rigid + free.elastic @ _give(free, here)
-    slow, _ = _eigen(following, here)
+    slow, vectors = _eigen(following, here)
     stable = all(bool(np.all(x > -1e-9 * np.abs(x).max(initial=0.0))) for x in (slow, bent))
     if not len(bent):
         return slow, stable
     values, _ = _eigen(free.all, here)
-    drowned = np.abs(values) < 1e-9 * np.abs(values).max()
-    if np.count_nonzero(drowned) <= len(slow):
-        values[drowned] = slow[: np.count_nonzero(drowned)]
+    drowned = np.abs(values) < 1e-8 * np.abs(values).max()
+    if 0 < np.count_nonzero(drowned) <= len(slow):
+        # what is left out is the inertia with which bodies follow: once around for it
+        moves = following @ vectors
+        inertia = free.elastic.T @ here.mass @ moves * slow
+        moves += free.elastic @ np.linalg.solve(free.elastic.T @ here.stiffness @ free.elastic, inertia)
+        values[drowned] = _eigen(moves, here)[0][: np.count_nonzero(drowned)]
     return np.sort(values), stable
 
 

@@ -16,6 +16,7 @@ from flexmbs.errors import AnalysisError
 from flexmbs.formulations import Formulation, Maggi
 from flexmbs.results import Result
 from flexmbs.system.free_motions import elastic_places
+from flexmbs.system.placing import FITS
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.saddle import accelerations as saddle_accelerations
 from flexmbs.system.saddle import least
@@ -189,14 +190,15 @@ def _closed(system: System, state: State, t: float) -> State:
     weights = system.length_weights**2
     q = system.retract(state.q, (t - state.t) * state.v)
     angles = state.angles
-    error = np.inf
+    error, active = np.inf, system.independent[2].row_active
     for _ in range(ITERATIONS):
         work = system.evaluate(t, q, state.v, angles)
-        error = float(np.abs(work.phi).max(initial=0.0))
+        error = float(np.abs(work.phi[active]).max(initial=0.0))
         if error <= TOLERANCE * max(1.0, system.walked[1]):
             break
         q = system.retract(q, least(*system.independent, weights, work, -work.phi))
-    else:
+    error = max(error, float(np.abs(work.phi).max(initial=0.0)) - FITS * system.walked[1])  # of redundant rows
+    if error > TOLERANCE * max(1.0, system.walked[1]):
         row = int(np.argmax(np.abs(work.phi)))
         raise AnalysisError(
             f"the mechanism cannot follow its drives at t = {t:.6g} s: {system.labels[row]} misses by {error:.3g}. "

@@ -43,10 +43,8 @@ def drift(motion: fm.Result) -> np.ndarray:
     """Largest relative change of energy, momentum and angular momentum."""
     kept = np.array([invariants(motion.system, q, v) for q, v in zip(motion.q, motion.v, strict=True)])
     change = np.abs(kept - kept[0]).max(axis=0)
-    first = kept[0]
-    return np.array([
-        change[0] / first[0], change[1:4].max() / np.linalg.norm(first[1:4]), change[4:].max() / np.linalg.norm(first[4:])
-    ])  # fmt: skip
+    sizes = [kept[0, 0], np.linalg.norm(kept[0, 1:4]), np.linalg.norm(kept[0, 4:])]
+    return np.array([change[0], change[1:4].max(), change[4:].max()]) / sizes
 
 
 @pytest.mark.parametrize("jointed", [False, True])
