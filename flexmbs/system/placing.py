@@ -19,6 +19,7 @@ from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix, log
 from flexmbs.system.degenerate import refuse_massless
 from flexmbs.system.evaluate import Work, pull_back
+from flexmbs.system.free_motions import least_bending
 from flexmbs.system.saddle import least
 from flexmbs.system.state import State
 
@@ -26,13 +27,15 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 """Constraint error of a closed mechanism, relative to its size."""
+FITS = 1e-8
+"""Error, relative to the size, that redundant rows may keep where bodies cannot be moved any closer: that of a mesh."""
+STUCK = 1e-14
+"""A step, relative to the size, that brings nothing any closer."""
 TRIES = 40
 FIRM = 1e4
 """Weight of a position or velocity that was given, against one that was not."""
 KEPT = 1e-3
 """Change of what was given, relative to the mechanism's size (rotations in rad) or speed, that needs a warning."""
-MISFIT = 1e-7
-"""What is left open, relative to the mechanism's size, that flexible bodies may take up: meshes are that inexact."""
 LARGE = 400
 """Rows from which on the joint graph is used, which is then faster."""
 
@@ -190,13 +193,13 @@ def _close(system: Any, q: Array, size: float) -> Array:
             if attempt == 0:
                 raise
             error = np.inf
-        if error <= TOLERANCE * max(1.0, size):
+        if error <= FITS * size:
             for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
                 again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
-                if error > TOLERANCE * max(1.0, size):
+                if error > FITS * size:
                     break
                 trial = again
-            return np.asarray(trial)
+            return _bent(system, np.asarray(trial), size)
         if error < best:
             best, nearest = error, trial
     phi = np.abs(_wrapped(system, system.evaluate(0.0, nearest, np.zeros(system.n_v)).phi))
@@ -209,8 +212,8 @@ def _close(system: Any, q: Array, size: float) -> Array:
 
 def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
     """Newton steps of least weighted length from q, and how far the worst row is open after them."""
-    lengths, error = length_weights(system, size), np.inf
-    for tries in range(60):
+    lengths, error, longest = length_weights(system, size), np.inf, np.inf
+    for _ in range(60):
         work = system.evaluate(0.0, q, np.zeros(system.n_v))
         phi = _wrapped(system, work.phi)
         error = float(np.abs(phi).max())
@@ -218,10 +221,24 @@ def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, 
             return q, np.inf
         if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
             break
-        bend = tries > 10 and error <= MISFIT * size
-        step = _least(system, weights, work, -phi, system.holonomic, bend)
-        q = system.retract(q, step / max(1.0, 2.0 * np.abs(step * lengths).max() / size))
-    return q, error
+        step = _least(system, weights, work, -phi, system.holonomic)
+        longest = np.abs(step * lengths).max() / size
+        if longest < STUCK:
+            break
+        q = system.retract(q, step / max(1.0, 2.0 * longest))
+    return q, error if error <= TOLERANCE * max(1.0, size) or longest < STUCK else np.inf
+
+
+def _bent(system: Any, q: Array, size: float) -> Array:
+    """q closed to rounding: what a mesh misses by rounding of its own is taken up by flexible bodies."""
+    for _ in range(5 if system.elastic.any() else 0):
+        work = system.evaluate(0.0, q, np.zeros(system.n_v))
+        phi = _wrapped(system, work.phi)
+        if np.abs(phi).max() <= TOLERANCE * max(1.0, size):
+            break
+        held = system.holonomic
+        q = system.retract(q, least_bending(system, system.jacobian(work).toarray()[held], -phi[held]))
+    return q
 
 
 def _restored(system: Any, q: Array, given: Array, firm: Array) -> Array:
@@ -257,7 +274,8 @@ def _parts(system: Any, k: int) -> tuple[slice, slice]:
     """Velocities of body k that are translations, and rotations."""
     kind, at = int(system.layout.body_kind[k]), int(system.layout.body_v[k])
     straight = {RIGID: 3, PLANAR: 2, POINT: 3}.get(kind, 0)
-    return slice(at, at + straight), slice(at + straight, int(system.layout.body_v[k + 1]))
+    last = int(system.layout.body_v[k + 1]) - system.bodies[k].modes
+    return slice(at, at + straight), slice(at + straight, last)
 
 
 def _warn_of_moved(system: Any, q: Array, size: float) -> None:
@@ -298,15 +316,14 @@ def _refuse_undefined(system: Any, work: Work) -> None:
     )
 
 
-def _least(system: Any, weights: Array, work: Work, target: Array, held: Any = None, bend: bool = False) -> Array:
+def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray[np.bool_] | None = None) -> Array:
     """The x of least Σ weight · x² with J x = target: by singular values, which redundant rows do not disturb; for
-    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out. No body is bent to
-    close a loop, unless ``bend`` says so.
+    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out.
     """
     if len(target) > LARGE:
         layout, plan, where = system.elimination if held is None else system.closing
         return least(layout, plan, where, np.where(system.elastic, 1e20 * weights, weights), work, target)
-    scale = np.where(system.elastic, 1.0 if bend else 0.0, 1.0) / np.sqrt(weights)
+    scale = np.where(system.elastic, 0.0, 1.0 / np.sqrt(weights))  # no body is bent to close a loop
     jacobian = system.jacobian(work).toarray() * scale
     if held is not None:
         jacobian, target = jacobian[held], target[held]
@@ -319,7 +336,7 @@ def _turns(system: Any) -> Array:
     for k, kind in enumerate(system.layout.body_kind):
         own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
         if kind == RIGID:
-            out[own.start + 3 : own.stop] = 1.0
+            out[own.start + 3 : own.start + 6] = 1.0
         elif kind == PLANAR:
             out[own.start + 2] = 1.0
         elif isinstance(system.bodies[k], ContactParameters):
@@ -383,7 +400,7 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
         if kind in (RIGID, PLANAR) and spin is not None:
             wanted[turning], firm[turning] = (spin if kind == RIGID else spin[2:]), FIRM
     work = system.evaluate(0.0, q, wanted, angles)
-    wanted = wanted + _rates(system, q, angles, work)
+    wanted = wanted + _rates(system, wanted, work)
     work = system.evaluate(0.0, q, wanted, angles)
     if not system.rows:
         return wanted
@@ -395,6 +412,9 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     for _ in range(12 if system.functions.velocity else 0):  # functions of velocities need not be linear in them
         work = system.evaluate(0.0, q, v, angles)
         v = v + _least(system, weights, work, -work.phi_rate)
+    left = system.evaluate(0.0, q, v, angles)
+    if system.elastic.any() and np.abs(left.phi_rate).max() <= FITS * max(1.0, np.abs(v).max()):
+        v = v + least_bending(system, system.jacobian(left).toarray(), -left.phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
         row = int(np.argmax(miss))
@@ -424,16 +444,17 @@ def _warn_of_changed(system: Any, wanted: Array, v: Array, given: NDArray[np.boo
         )
 
 
-def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:
-    """Velocities that give the joints their ``rate=``, as a guess: of least length where all rows hold."""
+def _rates(system: Any, v: Array, work: Any) -> Array:
+    """What to add to v so that joints have their ``rate=``, as a guess: of least length where all rows hold."""
     joints = [j for j in system.joints if getattr(j, "rate", None) is not None]
     if not joints:
         return np.zeros(system.n_v)
     rows = np.array([_gradient(system, j.angle if hasattr(j, "angle") else j.distance, work) for j in joints])
-    rates = np.array([float(j.rate) for j in joints])
+    rates = np.array([float(j.rate) for j in joints]) - rows @ v
     jacobian = np.vstack([system.jacobian(work).toarray(), rows])
     target = np.concatenate([-work.phi_rate, rates])
-    return np.asarray(np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
+    still = np.where(system.elastic, 0.0, 1.0)  # bodies move, and do not begin to vibrate
+    return np.asarray(still * np.linalg.lstsq(jacobian * still, target, rcond=1e-10)[0])
 
 
 def _gradient(system: Any, measure: Any, work: Any) -> Array:
