@@ -13,8 +13,9 @@ import flexmbs as fm
 from flexmbs import view
 from flexmbs.errors import AnalysisError
 from flexmbs.view.flesh import Flesh
+from flexmbs.view.force_pieces import loads
 from flexmbs.view.mechanism import Drawing, Options, drawing
-from flexmbs.view.poses import as_result
+from flexmbs.view.poses import as_result, poses
 
 SOFT = fm.Material(young=1e9, poisson=0.3, density=1000.0)
 SECTION = fm.Section.rectangle(b=0.04, h=0.02)
@@ -118,6 +119,19 @@ def test_colours_have_one_range(kind: str) -> None:
     np.testing.assert_allclose(5.0 * sizes / picture.coloring.factor, np.linalg.norm(moved, axis=1), atol=1e-9)  # type: ignore[union-attr]
     speeds, piece = drawn(result, color="speed")
     np.testing.assert_allclose(speeds.coloring.values(piece, 0), 0.0, atol=1e-12)  # type: ignore[union-attr]
+
+
+def test_arrows_of_loads() -> None:
+    """A pressure is one arrow: its resultant, at the middle of its face, turned with the body."""
+    mesh, _, _ = MESHES["solid"]
+    load = {"push": fm.Pressure("y1", 50.0)}
+    turned = ("z", 0.5)
+    body = fm.FlexibleBody("bar", mesh, SOFT, fixed="x0", loads=load, position=(1, 2, 3), rotation=turned)
+    result = as_result(fm.System([body], [], [fm.BodyLoad("push", body, "push", 2.0)]))
+    ((point, force),) = loads(result.system.forces, poses(result, [0.0]), 0)
+    axes = result.rotation(body)[0]
+    np.testing.assert_allclose(point, [1, 2, 3] + axes @ [0.5, 0.05, 0.0], atol=1e-9)
+    np.testing.assert_allclose(force, axes @ [0, -2 * 50.0 * 0.1, 0], atol=1e-9)
 
 
 def test_auto_makes_deformation_visible() -> None:
