@@ -237,7 +237,7 @@ class FlexibleBody(Body):
         names = ("position", "rotation", "velocity", "angular_velocity")
         state = {n: x for n, x in zip(names, self.initial, strict=True) if x is not None}
         if self.planar:
-            flat = {n: x[:2] for n, x in state.items() if n in ("position", "velocity")}
+            flat: dict[str, Any] = {n: x[:2] for n, x in state.items() if n in ("position", "velocity")}
             if "rotation" in state:
                 flat["angle"] = np.arctan2(state["rotation"][1, 0], state["rotation"][0, 0])
             if "angular_velocity" in state:
