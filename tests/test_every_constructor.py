@@ -166,6 +166,7 @@ ELSEWHERE: dict[str, str] = {
     "Relation": "joints/test_user_constraints.py",
     "RotatingFrame": "forces/test_rotating_frame.py",
     "SphereInSphere": "forces/test_hollow_contact.py",
+    "StrainGauge": "results/test_flexible_stress.py",
     "Tangent": "reduction/test_reduction_input.py",
     "UserConstraint": "joints/test_user_constraints.py",
     "component": "joints/test_gears_and_shafts.py",
@@ -177,6 +178,7 @@ ELSEWHERE: dict[str, str] = {
     "planar.Curve": "joints/test_cam.py",
     "planar.Gear": "joints/test_gears_and_shafts.py",
     "planar.Line": "joints/test_cam.py",
+    "quasi_static": "analyses/test_quasi_static.py",
     "read_matrices": "reduction/test_read_matrices.py",
     "reduce": "reduction/test_reduction_input.py",
     "save_reduced": "reduction/test_reduction_storage.py",
@@ -193,7 +195,7 @@ PLAIN = {
 
 ANYTHING = {
     ("AppliedForce", "follows"), ("Centrifugal", "softening"), ("factorize", "definite"), ("modes", "stiffening"),
-    ("factorize", "product"),
+    ("factorize", "product"), ("State", "carried"),
 }  # fmt: skip
 """Switches, which take anything as yes or no; and what only the solvers themselves pass on."""
 

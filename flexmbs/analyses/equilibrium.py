@@ -236,7 +236,7 @@ def _stiffnesses(free: FreeMotions, here: Linearised) -> tuple[Array, bool]:
     Judged apart where bodies deform, since a soft mechanism drowns in the rounding of their stiffness: deformation with
     the mechanism held, and the mechanism with its bodies giving way.
     """
-    bent, _ = _eigen(free.elastic, here)
+    bent = np.linalg.eigvalsh(free.elastic.T @ (here.stiffness + here.stiffness.T) @ free.elastic / 2)
     following = free.rigid + free.elastic @ _give(free, here)
     slow, vectors = _eigen(following, here)
     stable = all(bool(np.all(x > -1e-9 * np.abs(x).max(initial=0.0))) for x in (slow, bent))
@@ -257,7 +257,12 @@ def _eigen(basis: Array, here: Linearised) -> tuple[Array, Array]:
     if not basis.shape[1]:
         return np.zeros(0), np.zeros((0, 0))
     k, m = basis.T @ here.stiffness @ basis, basis.T @ here.mass @ basis
-    values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
+    try:
+        values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
+    except np.linalg.LinAlgError:  # terms of second order may outweigh what hardly has mass, as turning beam nodes
+        sizes, axes = np.linalg.eigh(m)
+        m = axes * np.maximum(sizes, 1e-12 * sizes[-1]) @ axes.T
+        values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
     return np.asarray(values), np.asarray(vectors)
 
 
@@ -270,9 +275,15 @@ def _give(free: FreeMotions, here: Linearised) -> Array:
 
 
 def _descent(free: FreeMotions, here: Linearised) -> Array:
-    """Step of the free motions: Newton's where the stiffness is positive, else one that still goes downhill."""
-    following = free.rigid + free.elastic @ _give(free, here)
-    step = _downhill(free.elastic, here, here.residual)
+    """Step of the free motions: Newton's where the stiffness is positive, else one that still goes downhill.
+
+    Deformation always takes Newton's: small as it is, its only equilibrium is the one there, stable or not (a shaft
+    above its critical speed rests straight).
+    """
+    following, step = free.rigid + free.elastic @ _give(free, here), np.zeros(len(here.residual))
+    if free.elastic.shape[1]:
+        rows = free.elastic.T
+        step -= free.elastic @ np.linalg.solve(rows @ here.stiffness @ free.elastic, rows @ here.residual)
     return step + _downhill(following, here, here.residual + here.stiffness @ step)
 
 

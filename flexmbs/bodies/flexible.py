@@ -263,10 +263,11 @@ class FlexibleBody(Body):
     def rigid(self) -> RigidBody | PlanarBody:
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
-        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
-        if not self.planar:
-            return RigidBody(self.name, mass, inertia, center, "origin", shape=self._drawn(), **state)
         place, turn, velocity, spin = self.initial
+        if not self.planar:
+            return RigidBody(
+                self.name, mass, inertia, center, "origin", place, turn, velocity, spin, shape=self._drawn()
+            )
         return PlanarBody(
             self.name, mass, inertia[2, 2], center[:2], "origin",
             None if place is None else place[:2],

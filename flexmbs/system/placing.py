@@ -413,7 +413,8 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
         work = system.evaluate(0.0, q, v, angles)
         v = v + _least(system, weights, work, -work.phi_rate)
     left = system.evaluate(0.0, q, v, angles)
-    if system.elastic.any() and np.abs(left.phi_rate).max() <= FITS * max(1.0, np.abs(v).max()):
+    fastest = max(1.0, np.abs(v).max())
+    if system.elastic.any() and TOLERANCE * fastest < np.abs(left.phi_rate).max() <= FITS * fastest:
         v = v + least_bending(system, system.jacobian(left).toarray(), -left.phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):

@@ -78,7 +78,7 @@ def test_far_from_rest() -> None:
     system = fm.System([ground, body], [pin], [fm.Gravity((0, -9.81, 0))])
     rest = fm.statics(system)
     assert rest.stable
-    hung = tip(body, rest) + [LENGTH, 0, 0]
+    hung = tip(body, rest) + np.array([LENGTH, 0, 0])
     np.testing.assert_allclose(hung[[0, 2]], 0.0, atol=1e-12)
     assert -hung[1] - LENGTH == pytest.approx(7850 * 9.81 * LENGTH**2 / (2 * YOUNG), rel=1e-6)
     rigid = fm.statics(system.rigid())

@@ -65,7 +65,9 @@ def test_the_start_keeps_joints_drives_and_rest() -> None:
     again = fm.quasi_static(system, state)
     np.testing.assert_allclose(again.q, state.q, atol=1e-9)
     ground, bar = fm.Ground(), system.bodies[2]
-    hung = fm.System([ground, bar], [fm.Fixed("clamp", ground.at(0, 0, 0), bar.at("start"))], [fm.Gravity((0, -9.81, 0))])
+    hung = fm.System(
+        [ground, bar], [fm.Fixed("clamp", ground.at(0, 0, 0), bar.at("start"))], [fm.Gravity((0, -9.81, 0))]
+    )
     rest = fm.statics(hung)
     np.testing.assert_allclose(fm.quasi_static(hung).q, rest.q[-1], atol=1e-12)
     rigid = fm.System([ground, fm.RigidBody("body", 1.0, np.eye(3))])
@@ -77,14 +79,14 @@ def test_inverse_dynamics_of_a_stiff_rod_is_that_of_the_rigid_one() -> None:
     system = slider_crank(2e14)
     bent, rigid = fm.inverse_dynamics(system, times), fm.inverse_dynamics(system.rigid(), times)
     largest = np.abs(rigid.reaction(system.joints[4])).max()
-    np.testing.assert_allclose(
-        bent.reaction(system.joints[4]), rigid.reaction(system.joints[4]), atol=1e-5 * largest
-    )
+    np.testing.assert_allclose(bent.reaction(system.joints[4]), rigid.reaction(system.joints[4]), atol=1e-5 * largest)
     pin = system.joints[2]  # which stands for the pin of the rigid mechanism
     np.testing.assert_allclose(bent.reaction(pin)[:, :2], rigid.reaction(pin)[:, :2], atol=1e-3)
     moved = fm.kinematics(system, times)
     assert not elastic(system, moved.q).any()
-    np.testing.assert_allclose(moved.position(system.bodies[3].at(0, 0, 0)), rigid.position(system.bodies[3].at(0, 0, 0)))
+    np.testing.assert_allclose(
+        moved.position(system.bodies[3].at(0, 0, 0)), rigid.position(system.bodies[3].at(0, 0, 0))
+    )
 
 
 def test_deflection_is_that_of_the_loads_of_the_motion() -> None:
