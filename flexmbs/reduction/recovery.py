@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.errors import ModelError
@@ -23,6 +24,8 @@ Index = NDArray[np.int64]
 
 CHUNK = 4_000_000
 """Numbers that an envelope holds at once."""
+NOTHING = 1e-11
+"""Share of the strain energy of a unit load below which the coordinates leave nothing out of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +61,12 @@ class StressModes:
     def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
         """Components (..., places, 6) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
         history = checked(d, self.values.shape[2], "reduced coordinates")
-        out = np.tensordot(history, self.values, axes=(-1, 2))
+        # flat, as a product that reads the modes as they lie: tensordot would copy all of them at every call
+        out = history @ self.values.reshape(-1, self.values.shape[2]).T
         if factors is not None:
             given = checked(factors, self.correction.shape[2], "factors of unit loads")
-            out = out + np.tensordot(given, self.correction, axes=(-1, 2))
-        return np.asarray(out)
+            out += given @ self.correction.reshape(-1, self.correction.shape[2]).T
+        return np.asarray(out.reshape(*out.shape[:-1], -1, 6))
 
     def equivalent(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
         """Von Mises stress at the nodes (..., k); of beams the largest fibre stress of the elements there."""
@@ -85,12 +89,29 @@ class StressModes:
         largest, when = np.full(len(self.nodes), -1.0), np.zeros(len(self.nodes), dtype=np.int64)
         for start in range(0, len(history), step):
             some = slice(start, start + step)
-            stress = self.equivalent(history[some], None if given is None else given[some])
+            now = history[some], None if given is None else given[some]
+            if self.fibre is None:
+                _keep_largest(self.at(*now), start, largest, when)
+                continue
+            stress = self.equivalent(*now)
             index = stress.argmax(axis=0)
             top = stress[index, range(len(self.nodes))]
             better = top > largest
             largest[better], when[better] = top[better], start + index[better]
+        if self.fibre is None:
+            largest = np.sqrt(np.maximum(largest, 0.0))
         return Envelope(self.nodes, frozen(largest), frozen(when))
+
+
+@njit(cache=True)
+def _keep_largest(stress, start, largest, when):  # type: ignore[no-untyped-def]
+    """Keep the largest square of von Mises' stress of each node among stress (times, nodes, 6), and its time."""
+    for t in range(stress.shape[0]):
+        for k in range(stress.shape[1]):
+            x, y, z, yz, zx, xy = stress[t, k]
+            square = ((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (yz * yz + zx * zx + xy * xy)
+            if square > largest[k]:
+                largest[k], when[k] = square, start + t
 
 
 def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
@@ -99,14 +120,17 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     if elements is None:
         raise ModelError(f"{reduced.name}: stress needs the part's own elements, not only its matrices.")
     nodes = np.array(reduced.mesh.nodes(which))
-    columns = np.hstack([reduced.basis, reduced.cases.residual])
+    r, left = reduced.size, np.flatnonzero(reduced.cases.missed > NOTHING)
+    columns = np.hstack([reduced.basis, reduced.cases.residual[:, left]])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
-    r = reduced.size
+
+    def made(owner: Index, values: Array, fibre: Array | None = None) -> StressModes:
+        correction = np.zeros((*values.shape[:-1], len(reduced.cases.names)))
+        correction[..., left] = values[..., r:]
+        return StressModes(nodes, owner, np.ascontiguousarray(values[..., :r]), correction, fibre)
+
     if elements.mesh.dimension != 1:
-        values = np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1)
-        return StressModes(
-            nodes, np.arange(len(nodes)), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:])
-        )
+        return made(np.arange(len(nodes)), np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1))
     place = np.full(reduced.mesh.n_nodes, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     parts, owners, fibres = [], [], []
@@ -120,11 +144,7 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
         fibres.append(np.stack(factors, axis=1)[chosen])
     if not parts:
         raise ModelError(f"{reduced.name}: stress modes exist for solids, plane parts and beams.")
-    values = np.concatenate(parts)
-    return StressModes(
-        nodes, np.concatenate(owners), np.ascontiguousarray(values[..., :r]), np.ascontiguousarray(values[..., r:]),
-        np.concatenate(fibres),
-    )  # fmt: skip
+    return made(np.concatenate(owners), np.concatenate(parts), np.concatenate(fibres))
 
 
 KEPT = 4

@@ -10,14 +10,12 @@ from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.laws import FRAME_I
 from flexmbs.projection.model import NAMES
+from flexmbs.reduction.recovery import NOTHING
 from flexmbs.reduction.stiffening import PAIRS
 from flexmbs.results.motions import BodyMotion
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
-
-NOTHING = 1e-9
-"""Share of the strain energy of a unit load below which nothing is left to correct."""
 
 
 def inertia_histories(motion: BodyMotion, gravity: Array) -> Array:

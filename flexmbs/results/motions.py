@@ -87,29 +87,31 @@ class FrameMotion:
         """Whether the body under the frame deforms."""
         return bool(self.frame.shapes.shape[1])
 
-    @cached_property
-    def _curved(self) -> Array:
-        """H d (time, 6, modes)."""
+    def _bent(self, a: Array, b: Array) -> Array:
+        """aᵀH b (time, 6), a row of H at a time."""
         if self.frame.curvatures is None:
-            return np.zeros((1, *self.frame.shapes.shape))
-        return np.tensordot(self.elastic.d, self.frame.curvatures, axes=(1, 2))
+            return np.zeros((len(a), 6))
+        return np.stack([np.einsum("tn,tn->t", a @ h, b) for h in self.frame.curvatures], axis=1)
+
+    def _rated(self, rate: Array) -> Array:
+        """(Φ̂, Θ̂) times a rate of the elastic coordinates (time, 6)."""
+        return np.asarray(rate @ self.frame.shapes.T + self._bent(self.elastic.d, rate))
 
     @cached_property
     def _moved(self) -> Array:
         """Shift and turn (time, 6)."""
-        return _along(self.frame.shapes + self._curved / 2, self.elastic.d)
-
-    def _rated(self, rate: Array) -> Array:
-        """(Φ̂, Θ̂) times a rate of the elastic coordinates (time, 6)."""
-        return _along(self.frame.shapes + self._curved, rate)
+        d = self.elastic.d
+        return np.asarray(d @ self.frame.shapes.T + self._bent(d, d) / 2)
 
     @cached_property
-    def _curving(self) -> Array:
-        """d'ᵀH d' (time, 6)."""
-        if self.frame.curvatures is None:
-            return np.zeros((len(self.elastic.d), 6))
-        rate = self.elastic.rate
-        return _along(np.tensordot(rate, self.frame.curvatures, axes=(1, 2)), rate)
+    def _rate(self) -> Array:
+        """Rates of shift and turn (time, 6)."""
+        return self._rated(self.elastic.rate)
+
+    @cached_property
+    def _second(self) -> Array:
+        """Second derivatives of shift and turn (time, 6)."""
+        return self._rated(self.elastic.second) + self._bent(self.elastic.rate, self.elastic.rate)
 
     @cached_property
     def shift(self) -> Array:
@@ -149,7 +151,7 @@ class FrameMotion:
     def velocity(self) -> Array:
         """Velocity of the origin (time, 3)."""
         out = self.body.velocity + np.cross(self.body.spin, self.arm)
-        return out + self._turned(self._rated(self.elastic.rate)[:, :3]) if self.deforms else np.asarray(out)
+        return out + self._turned(self._rate[:, :3]) if self.deforms else np.asarray(out)
 
     @property
     def acceleration(self) -> Array:
@@ -159,34 +161,28 @@ class FrameMotion:
         out = out + np.cross(spin, np.cross(spin, self.arm))
         if not self.deforms:
             return np.asarray(out)
-        out = out + 2 * np.cross(spin, self._turned(self._rated(self.elastic.rate)[:, :3]))
-        return np.asarray(out + self._turned(self._rated(self.elastic.second)[:, :3] + self._curving[:, :3]))
+        out = out + 2 * np.cross(spin, self._turned(self._rate[:, :3]))
+        return np.asarray(out + self._turned(self._second[:, :3]))
 
     @property
     def spin(self) -> Array:
         """Angular velocity (time, 3)."""
         if not self.deforms:
             return self.body.spin
-        return self.body.spin + self._turned(_left(self.turn, self._rated(self.elastic.rate)[:, 3:]))
+        return self.body.spin + self._turned(_left(self.turn, self._rate[:, 3:]))
 
     @property
     def spin_rate(self) -> Array:
         """Angular acceleration (time, 3)."""
         if not self.deforms:
             return self.body.spin_rate
-        rate = self._rated(self.elastic.rate)[:, 3:]  # θ'
-        second = self._rated(self.elastic.second)[:, 3:] + self._curving[:, 3:]  # θ''
-        own = _left(self.turn, second) + _left_change(self.turn, rate, rate)
+        rate = self._rate[:, 3:]
+        own = _left(self.turn, self._second[:, 3:]) + _left_change(self.turn, rate, rate)
         relative = np.cross(self.body.spin, self._turned(_left(self.turn, rate)))
         return np.asarray(self.body.spin_rate + relative + self._turned(own))
 
     def _turned(self, vectors: Array) -> Array:
         return np.einsum("tij,tj->ti", self.body.rotation, vectors)
-
-
-def _along(rows: Array, x: Array) -> Array:
-    """Rows (time or 1, k, modes) times x (time, modes)."""
-    return np.asarray(x @ rows[0].T) if len(rows) == 1 else np.einsum("tkn,tn->tk", rows, x)
 
 
 def _factors(theta: Array) -> tuple[Array, Array, Array, Array]:

@@ -97,8 +97,9 @@ class Moving:
             raise AnalysisError(f"at= takes one time or a list of times, not {at!r}.") from None
         if wanted.ndim != 1 or not np.isfinite(wanted).all():
             raise AnalysisError(f"at= takes one time or a list of times, not {at!r}.")
-        near = np.abs(self.t[:, None] - wanted).argmin(axis=0) if len(wanted) < 100 else np.searchsorted(self.t, wanted)
-        near = np.minimum(near, len(self.t) - 1)
+        after = np.minimum(np.searchsorted(self.t, wanted), len(self.t) - 1)
+        before = np.maximum(after - 1, 0)
+        near = np.where(wanted - self.t[before] <= self.t[after] - wanted, before, after)
         kept = np.abs(self.t[near] - wanted) <= 1e-9 * max(float(self.t[-1] - self.t[0]), 1e-300)
         return self._part(near) if kept.all() else self.at(wanted)
 
@@ -199,4 +200,4 @@ class Moving:
             return FrameMotion(at, self.motion(at.body), self._elastic(at.body))
         if isinstance(at, Body):
             return self.motion(at)
-        raise ModelError(f"a frame or a body of the system is needed, not {at!r}.")
+        raise ModelError(f"{at!r} is not in this system: a frame or a body of the system is needed.")

@@ -48,11 +48,11 @@ def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float,
 
 
 def energies(result: Result, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
-    """Energies over time: kinetic, potential and total; supplied and dissipated, where there are any; as a Figure."""
+    """Energies over time: kinetic, potential and total; strain, supplied and dissipated where there are any; Figure."""
     _a_result(result, "energies")
     energy = result.energy
     named = {"total": energy.total, "kinetic": energy.kinetic, "potential": energy.potential}
-    for name in ("supplied", "dissipated"):
+    for name in ("strain", "supplied", "dissipated"):
         values = getattr(energy, name)
         if np.abs(values).max(initial=0.0) > 1e-9 * max(np.abs(energy.kinetic).max(initial=0.0), 1e-300):
             named[name] = values
