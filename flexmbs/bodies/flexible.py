@@ -266,8 +266,9 @@ class FlexibleBody(Body):
         place, turn, velocity, spin = self.initial
         if not self.planar:
             return RigidBody(
-                self.name, mass, inertia, center, "origin", place, turn, velocity, spin, shape=self._drawn()
-            )
+                self.name, mass, inertia, center, "origin", position=place, rotation=turn, velocity=velocity,
+                angular_velocity=spin, shape=self._drawn(),
+            )  # fmt: skip
         return PlanarBody(
             self.name, mass, inertia[2, 2], center[:2], "origin",
             None if place is None else place[:2],

@@ -38,7 +38,7 @@ class Maggi(Formulation):
         if self.projector is not None and self.speeds is not None:
             raise ProjectionError("a projector says already what the speeds are: give projector or speeds, not both")
         if self.projector is not None and not (sp.issparse(self.projector) or _is_matrix(self.projector)):
-            raise ProjectionError(f"projector is a matrix, as system.tree.projector(x) gives it, not {self.projector!r}")
+            raise ProjectionError(f"projector is a matrix, as system.tree.projector gives it, not {self.projector!r}")
         if self.basis not in ("partition", "qr", "svd"):
             raise ProjectionError(f'unknown basis {self.basis!r} for Maggi: use "partition", "qr" or "svd"')
         if self.speeds is not None:
