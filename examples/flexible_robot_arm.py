@@ -26,7 +26,7 @@ def link(name: str, length: float) -> fm.FlexibleBody:
     )  # fmt: skip
 
 
-def slew(duration: float) -> tuple[fm.Result, np.ndarray, list[fm.FlexibleBody]]:
+def slew(duration: float) -> tuple[fm.Result, np.ndarray, fm.FlexibleBody]:
     """The motion, and how far the gripper is from where a rigid arm would have it, along the lower link's normal."""
     ground = fm.Ground()
     upper, lower = link("upper", UPPER), link("lower", LOWER)
@@ -45,18 +45,18 @@ def slew(duration: float) -> tuple[fm.Result, np.ndarray, list[fm.FlexibleBody]]
     one, both = angles[0].value(motion.t), angles[0].value(motion.t) + angles[1].value(motion.t)
     rigid = UPPER * np.stack([np.cos(one), np.sin(one)]) + LOWER * np.stack([np.cos(both), np.sin(both)])
     off = motion.position(load)[:, :2] - rigid.T
-    return motion, off[:, 1] * np.cos(both) - off[:, 0] * np.sin(both), [upper, lower]
+    return motion, off[:, 1] * np.cos(both) - off[:, 0] * np.sin(both), lower
 
 
-motion, off, links = slew(duration=0.6)
+motion, off, lower = slew(duration=0.6)
 gentle = slew(duration=1.2)[1]
 after = motion.t > 0.65
 crossings = motion.t[after][1:][np.diff(np.sign(off[after])) != 0]
 heard = (len(crossings) - 1) / (2 * (crossings[-1] - crossings[0]))
-
-turn = [np.array([np.cos(a), np.sin(a), 0.0]) for a in np.cumsum(TARGET)]
-points = np.array([UPPER * s * turn[0] for s in np.linspace(0, 1, 7)] + [
-    UPPER * turn[0] + LOWER * s * turn[1] for s in np.linspace(0, 1, 7)[1:]])  # fmt: skip
+corner, arm = (
+    a * np.array([np.cos(b), np.sin(b), 0.0]) for a, b in zip((UPPER, LOWER), np.cumsum(TARGET), strict=True)
+)
+points = np.vstack([np.linspace(0 * corner, corner, 7), np.linspace(corner, corner + arm, 7)[1:]])
 mesh = fm.Mesh(points, [("line", np.stack([np.arange(12), np.arange(1, 13)], axis=1))])
 masses = [fm.LumpedMass([6], ELBOW, 0.004 * np.eye(3)), fm.LumpedMass([12], LOAD, 0.002 * np.eye(3))]
 locked = fm.modes(fm.Elements(mesh, aluminium, section=tube, attachments=masses), fixed=[0], count=2).frequencies
@@ -66,8 +66,6 @@ print(f"after a move of 1.2 s it swings by {1e3 * np.abs(gentle[-800:]).max():.2
 
 if __name__ == "__main__":
     view.plot(motion, [("gripper off by [mm]", 1e3 * off)], title="robot arm").savefig("flexible_robot_arm_ringing.png")
-    picture = view.snapshot(
-        motion, Path("flexible_robot_arm.png").absolute(), at=0.45, color="von_mises", scale=10, look=(0, 0, 1),
-        traces=[links[1].at("end")],
-    )  # fmt: skip
+    path, way, look = Path("flexible_robot_arm.png").absolute(), [lower.at("end")], (0, 0, 1)
+    picture = view.snapshot(motion, path, at=0.45, color="von_mises", scale=10, look=look, traces=way)
     print(f"The arm is in {picture}")

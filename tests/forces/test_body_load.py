@@ -125,6 +125,21 @@ def test_a_steady_load_bends_as_statics_says() -> None:
     np.testing.assert_allclose(motion.reaction(clamp)[-1], [0, -10, 0, 0, 0, -10], atol=0.05)
 
 
+def test_work_of_a_load_is_energy() -> None:
+    """A free bar shaken in all directions: energy and momentum follow from what the load gave, to second order in h."""
+    body = BODIES["bar"]
+    load = fm.BodyLoad("load", body, "all ways", fm.Harmonic(amplitude=0.004, frequency=9.0))
+    drifts = []
+    for step in (2e-3, 1e-3):
+        motion = fm.forward_dynamics(fm.System([body], [], [load]), t_end=0.3, step=step)
+        energy, momentum = motion.energy, motion.momentum
+        sizes = np.abs(energy.total).max(), np.abs(momentum.linear).max(), np.abs(momentum.angular).max()
+        parts = energy.drift, momentum.drift[:, :3], momentum.drift[:, 3:]
+        drifts.append([np.abs(part).max() / size for part, size in zip(parts, sizes, strict=True)])
+    assert np.max(drifts[1]) < 2e-3
+    assert np.min(np.divide(*drifts)) > 3.7
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
