@@ -11,6 +11,7 @@ from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinemat
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
+from flexmbs.analyses.quasi_static import quasi_static
 from flexmbs.analyses.rigid_motion import RigidMotion
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
@@ -274,6 +275,7 @@ __all__ = [
     "null_space",
     "planar",
     "principal",
+    "quasi_static",
     "read_matrices",
     "reduce",
     "save_reduced",

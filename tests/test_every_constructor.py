@@ -187,6 +187,7 @@ ELSEWHERE: dict[str, str] = {
     "planar.Curve": "joints/test_cam.py",
     "planar.Gear": "joints/test_gears_and_shafts.py",
     "planar.Line": "joints/test_cam.py",
+    "quasi_static": "analyses/test_quasi_static.py",
     "read_matrices": "reduction/test_read_matrices.py",
     "reduce": "reduction/test_reduction_input.py",
     "save_reduced": "reduction/test_reduction_storage.py",

@@ -224,6 +224,54 @@ def test_gear_train() -> None:
     assert abs(energy.drift[-1]) < 1e-4 * energy.total[-1]
 
 
+def test_flexible_slider_crank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rod bends between its pins by micrometres, and nothing of the motor's work is lost."""
+    names = draw("flexible_slider_crank", tmp_path, monkeypatch)
+    assert names["balance"] < 2e-5
+    assert names["engine"].mobility == names["rod"].modes - 1  # the pins' line is held across the plane at both ends
+    bend = np.abs(names["bend"][:, 1]).max()
+    assert 5e-6 < bend < 9e-6
+    piston = names["motion"].position(names["piston"])
+    angle = names["motion"].coordinate(names["shaft"].angle)
+    rigid = 0.05 * np.cos(angle) + np.sqrt(0.15**2 - (0.05 * np.sin(angle)) ** 2)
+    assert np.abs(piston[:, 0] - rigid).max() < 3e-5
+    assert not names["motion"].warnings
+
+
+def test_flexible_four_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work and energy agree; the rocker lags by what the bars bend, and no more."""
+    names = draw("flexible_four_bar", tmp_path, monkeypatch)
+    assert names["unexplained"] < 5e-5
+    assert all(1e-5 < np.abs(bend).max() < 1e-3 for bend in names["bends"])
+    assert 1e-5 < np.abs(names["swing"]).max() < 5e-3
+
+
+def test_spin_up_beam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The published tip deflection; and the divergence that linear theory predicts."""
+    names = draw("spin_up_beam", tmp_path, monkeypatch)
+    tip, t = names["tip"], names["motion"].t
+    assert tip.min() == pytest.approx(-0.800687, rel=2e-3)
+    for at, value in ((5.0, -0.670685), (7.5, -0.749270), (10.0, -0.451225)):
+        assert np.interp(at, t, tip) == pytest.approx(value, rel=5e-3)
+    assert np.interp(7.5, names["linear"].t, names["wrong"]) == pytest.approx(-4.72, rel=5e-3)
+
+
+def test_flexible_robot_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It rings at the frequency of one finite-element model of the locked arm."""
+    names = draw("flexible_robot_arm", tmp_path, monkeypatch)
+    assert names["heard"] == pytest.approx(names["locked"][1], rel=5e-3)
+    assert np.abs(names["gentle"][-800:]).max() < 0.5 * np.abs(names["off"][names["after"]]).max()
+
+
+def test_satellite_panels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Momentum is the torque's impulse; what is left at the end is only energy of vibration."""
+    names = draw("satellite_panels", tmp_path, monkeypatch)
+    np.testing.assert_allclose(names["spin"], names["impulse"], atol=1e-5 * names["spin"].max())
+    total = names["motion"].energy.total[names["rest"]]
+    assert 0 < np.ptp(total) < 1e-3 * total.max()
+    assert np.abs(names["motion"].momentum.linear).max() < 1e-6
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_each_begins_with_its_mathematics(path: Path) -> None:
     text = path.read_text()

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from flexmbs.analyses.small_motions import (
     balancing,
-    motions_left_free,
     small_motions,
     turning_terms,
 )
 from flexmbs.bodies.body import PLANAR, RIGID, vector
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.results import Result
+from flexmbs.system.free_motions import BENDING, FreeMotions, elastic_places, free_motions
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.reactions import least_multipliers
 from flexmbs.system.saddle import least
@@ -32,6 +32,11 @@ GROWS = 1e-6
 """Relative size of a real part from which on a motion counts as growing: a double zero splits by rounding."""
 ZERO = 1e-6
 """Eigenvalues of this size relative to the largest are zero."""
+SOFT = 1e-3
+"""Eigenvalues below this part of the largest are found again, without the rounding that comes with the largest."""
+SETTLED = 1e-13
+"""A step, in sizes of the mechanism, after which rounding is all that is left; of deformation, relative to it, it is"""
+SHAPED = 1e-10
 LONGEST = 0.2
 """Longest step of the search, in sizes of the mechanism or radians."""
 
@@ -122,20 +127,20 @@ def equilibrium(system: System, spin: Any = None) -> Equilibrium:
     force, multipliers = np.inf, np.zeros(len(system.rows))
     for _ in range(ITERATIONS):
         here, v, rate, multipliers = _turned(system, q, angles, turning)
-        basis = motions_left_free(system, here.jacobian)
-        push = basis.T @ here.residual
-        force = float(np.abs(push).max(initial=0.0))
+        free = free_motions(system, here.jacobian)
+        force = float(np.abs(free.all.T @ here.residual).max(initial=0.0))
         if force <= TOLERANCE * max(1.0, _strongest(system, multipliers)):
             break
-        step = basis @ _descent(basis, here, push)
+        step = _descent(free, here)
+        if free.elastic.shape[1] and _small(system, q, step):
+            break
         q, angles = _moved(system, q, angles, step * min(1.0, LONGEST * size / np.abs(step * weights).max()))
     else:
         raise AnalysisError(
             f"no equilibrium was found in {ITERATIONS} steps (a generalized force of {force:.3g} is left). Is there "
             "one? Nothing may push a free motion for ever; start nearer to it with start= or position=."
         )
-    values = _stiffnesses(basis, here)
-    stable = bool(np.all(values > -1e-9 * np.abs(values).max(initial=0.0)))
+    values, stable = _stiffnesses(free, here)
     if turning.any():
         _refuse_slip(system, q, v, angles)
         if not stable:  # gyroscopic terms may hold what stiffness does not
@@ -153,9 +158,8 @@ def vibrations(system: System, about: Result | State | None = None, turning: Any
     state = as_state(equilibrium(system) if about is None else about, "modes")
     found = small_motions(system, state, "modes", turning)
     n = found.shifts.shape[1]
-    values, vectors = np.linalg.eig(found.matrix)
+    values, vectors = _eigenvalues(found.matrix, bool(system.elastic.any()))
     largest = np.abs(values).max(initial=0.0)
-    values = np.where(np.abs(values) < ZERO * largest, 0.0, values)
     keep = values.imag >= -1e-12 * largest
     order = np.argsort(np.abs(values[keep]), kind="stable")
     values, vectors = values[keep][order], vectors[:n, keep][:, order]
@@ -164,6 +168,27 @@ def vibrations(system: System, about: Result | State | None = None, turning: Any
     return SystemModes(
         system, values, np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T), found.turning
     )
+
+
+def _eigenvalues(matrix: Array, stiff: bool) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Eigenvalues and eigenvectors, those that are zero but for rounding set to zero.
+
+    Where bodies deform, rounding of the fastest would drown the slow ones: these are found once more, as the largest of
+    the matrix inverted about a shift of their size.
+    """
+    values, vectors = np.linalg.eig(matrix)
+    size = np.abs(values).max(initial=0.0)
+    soft = np.abs(values) < SOFT * size
+    if stiff and soft.any():
+        shift = (0.6 + 0.8j) * 0.1 * SOFT * size
+        inverse, others = np.linalg.eig(np.linalg.inv(matrix - shift * np.eye(len(matrix))))
+        again = shift + 1.0 / inverse
+        order, slowest = np.argsort(np.abs(values)), np.argsort(np.abs(again))
+        count = int(np.count_nonzero(soft))
+        values = np.concatenate([again[slowest[:count]], values[order[count:]]])
+        vectors = np.hstack([others[:, slowest[:count]], vectors[:, order[count:]]])
+        size = abs(shift)
+    return np.where(np.abs(values) < ZERO * size, 0.0, values), vectors
 
 
 def _spin(given: Any) -> Array:
@@ -205,29 +230,88 @@ def _refuse_slip(system: System, q: Array, v: Array, angles: Array) -> None:
         )
 
 
-def _stiffnesses(basis: Array, here: Linearised) -> Array:
+def _stiffnesses(free: FreeMotions, here: Linearised) -> tuple[Array, bool]:
+    """Eigenvalues of the stiffness against the mass, and whether none is negative beyond rounding.
+
+    Judged apart where bodies deform, since a soft mechanism drowns in the rounding of their stiffness: deformation with
+    the mechanism held, and the mechanism with its bodies giving way.
+    """
+    bent = np.linalg.eigvalsh(free.elastic.T @ (here.stiffness + here.stiffness.T) @ free.elastic / 2)
+    following = free.rigid + free.elastic @ _give(free, here)
+    slow, vectors = _eigen(following, here)
+    stable = all(bool(np.all(x > -1e-9 * np.abs(x).max(initial=0.0))) for x in (slow, bent))
+    if not len(bent):
+        return slow, stable
+    values, _ = _eigen(free.all, here)
+    drowned = np.abs(values) < 1e-8 * np.abs(values).max()
+    if 0 < np.count_nonzero(drowned) <= len(slow):
+        # what is left out is the inertia with which bodies follow: once around for it
+        moves = following @ vectors
+        inertia = free.elastic.T @ here.mass @ moves * slow
+        moves += free.elastic @ np.linalg.solve(free.elastic.T @ here.stiffness @ free.elastic, inertia)
+        values[drowned] = _eigen(moves, here)[0][: np.count_nonzero(drowned)]
+    return np.sort(values), stable
+
+
+def _eigen(basis: Array, here: Linearised) -> tuple[Array, Array]:
     if not basis.shape[1]:
-        return np.zeros(0)
+        return np.zeros(0), np.zeros((0, 0))
     k, m = basis.T @ here.stiffness @ basis, basis.T @ here.mass @ basis
-    return np.asarray(scipy.linalg.eigh((k + k.T) / 2, m, eigvals_only=True))
+    try:
+        values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
+    except np.linalg.LinAlgError:  # terms of second order may outweigh what hardly has mass, as turning beam nodes
+        sizes, axes = np.linalg.eigh(m)
+        m = axes * np.maximum(sizes, 1e-12 * sizes[-1]) @ axes.T
+        values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
+    return np.asarray(values), np.asarray(vectors)
 
 
-def _descent(basis: Array, here: Linearised, push: Array) -> Array:
-    """Step of the free motions: Newton's where the stiffness is positive, else one that still goes downhill."""
-    k, m = basis.T @ here.stiffness @ basis, basis.T @ here.mass @ basis
-    values, vectors = scipy.linalg.eigh((k + k.T) / 2, m)
+def _give(free: FreeMotions, here: Linearised) -> Array:
+    """Deformation with which bodies follow rigid motions at rest, (elastic, rigid)."""
+    stiffness = free.elastic.T @ here.stiffness
+    if not len(stiffness):
+        return np.zeros((0, free.rigid.shape[1]))
+    return np.asarray(-np.linalg.solve(stiffness @ free.elastic, stiffness @ free.rigid))
+
+
+def _descent(free: FreeMotions, here: Linearised) -> Array:
+    """Step of the free motions: Newton's where the stiffness is positive, else one that still goes downhill.
+
+    Deformation always takes Newton's: small as it is, its only equilibrium is the one there, stable or not (a shaft
+    above its critical speed rests straight).
+    """
+    following, step = free.rigid + free.elastic @ _give(free, here), np.zeros(len(here.residual))
+    if free.elastic.shape[1]:
+        rows = free.elastic.T
+        step -= free.elastic @ np.linalg.solve(rows @ here.stiffness @ free.elastic, rows @ here.residual)
+    return step + _downhill(following, here, here.residual + here.stiffness @ step)
+
+
+def _downhill(basis: Array, here: Linearised, force: Array) -> Array:
+    if not basis.shape[1]:
+        return np.zeros(len(force))
+    values, vectors = _eigen(basis, here)
     floor = 1e-6 * max(np.abs(values).max(), 1e-12)
-    return np.asarray(-vectors @ ((vectors.T @ push) / np.maximum(np.abs(values), floor)))
+    return np.asarray(-basis @ vectors @ ((vectors.T @ (basis.T @ force)) / np.maximum(np.abs(values), floor)))
+
+
+def _small(system: System, q: Array, step: Array) -> bool:
+    """Whether a step of a mechanism with flexible bodies is rounding, in motion and in deformation."""
+    elastic, size, lengths = system.elastic, system.walked[1], np.abs(step * system.length_weights)
+    deflection = np.abs(q[elastic_places(system)] * system.length_weights[elastic]).max()
+    settled = lengths[~elastic].max(initial=0.0) <= SETTLED * size
+    return bool(settled and lengths[elastic].max() <= max(SHAPED * deflection, 1e-18 * size))
 
 
 def _moved(system: System, q: Array, angles: Array, step: Array) -> tuple[Array, Array]:
     q = system.retract(q, step)
     still = np.zeros(system.n_v)
+    weights = np.where(system.elastic, BENDING, 1.0) * system.length_weights**2
     for _ in range(30):
         work = system.evaluate(0.0, q, still, angles)
         if not len(work.phi) or np.abs(work.phi).max() <= 1e-13 * max(1.0, system.walked[1]):
             break
-        q = system.retract(q, least(*system.closing, system.length_weights**2, work, -work.phi))
+        q = system.retract(q, least(*system.closing, weights, work, -work.phi))
     return q, system.evaluate(0.0, q, still, angles).measure.copy()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from flexmbs.analyses.quasi_static import quasi_static
 from flexmbs.analyses.sampling import sampled_run
 from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError, ModelWarning
@@ -29,7 +30,7 @@ def forward_dynamics(
     *,
     output_step: float | None = None,
     integrator: Any = None,
-    start: State | Result | None = None,
+    start: State | Result | str | None = None,
     events: Sequence[Event] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -40,7 +41,8 @@ def forward_dynamics(
     why. ``events`` are found within the steps, and are listed by name in the result's ``events``.
 
     Starting from a Result goes on where it ended, with the same integrator and step as if it had not; from an
-    Equilibrium, at rest.
+    Equilibrium, at rest. ``start="deformed"`` is the initial state with flexible bodies deformed quasi-statically, see
+    ``quasi_static``, so that no artificial ringing begins.
     """
     if not isinstance(system, System):
         raise AnalysisError(f"forward_dynamics: a System is needed, not {type(system).__name__}.")
@@ -90,9 +92,13 @@ def forward_dynamics(
     return result
 
 
-def _start(system: System, start: State | Result | None) -> State:
+def _start(system: System, start: State | Result | str | None) -> State:
     if start is None:
         return system.initial
+    if isinstance(start, str):
+        if start != "deformed":
+            raise AnalysisError(f'start must be a State, a Result or "deformed", not {start!r}.')
+        return quasi_static(system)
     if isinstance(start, Result):
         if not len(start.t):
             raise AnalysisError("start is a Result without any instants.")

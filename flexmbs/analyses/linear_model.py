@@ -84,7 +84,7 @@ def linearise(
     state = as_state(equilibrium(system) if about is None else about, "linearise")
     found = small_motions(system, state, "linearise")
     weights = system.length_weights
-    places, rates = _chosen(found.shifts, weights), _chosen(found.speeds, weights)
+    places, rates = (_chosen(basis, weights, system.elastic) for basis in (found.shifts, found.speeds))
     matrix, motions, speeds = _named(found, places, rates)
     a, b = len(places), len(rates)
     measured_as: list[Force] = [SpringDamper(m.name or f"output {k}", m, force=1.0) for k, m in enumerate(outputs)]
@@ -106,22 +106,57 @@ def linearise(
     )
 
 
-def _chosen(basis: Array, weights: Array) -> list[int]:
-    """The velocities by which motions of a basis are named: those in which they differ most."""
+def _chosen(basis: Array, weights: Array, elastic: NDArray[np.bool_]) -> list[int]:
+    """The velocities by which motions of a basis are named: those in which they differ most.
+
+    Motions that deform bodies are named by elastic coordinates, as far as these tell them apart, and come first.
+    """
+    moves = _deforming(basis, elastic)
+    found: list[int] = []
+    for columns, own in ((moves, elastic), (~moves, ~elastic)):
+        numbers = np.flatnonzero(own)
+        scaled = (basis[np.ix_(own, columns)] * weights[own, None]).T
+        if not scaled.size:
+            continue
+        _, r, order = scipy.linalg.qr(scaled, pivoting=True, mode="economic")
+        sizes = np.abs(np.diag(r))
+        count = min(int(np.count_nonzero(sizes > 1e-6 * sizes[0])), int(np.count_nonzero(columns)))
+        found += sorted(int(k) for k in numbers[order[:count]])
+    if len(found) == basis.shape[1]:
+        return found
     _, _, order = scipy.linalg.qr((basis * weights[:, None]).T, pivoting=True, mode="economic")
     return sorted(int(k) for k in order[: basis.shape[1]])
 
 
+def _deforming(basis: Array, elastic: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which motions of a basis deform bodies."""
+    return np.asarray(np.abs(basis[elastic]).max(axis=0, initial=0.0) > 0.0)
+
+
+def _inverse(matrix: Array) -> Array:
+    """The inverse; what is zero above the diagonal by blocks stays so, and stiff motions do not stain soft ones."""
+    n = len(matrix)
+    zero = [k for k in range(1, n) if not matrix[:k, k:].any()]
+    if not zero:
+        return np.asarray(np.linalg.inv(matrix))
+    k = zero[0]
+    out = np.zeros_like(matrix)
+    out[:k, :k], out[k:, k:] = np.linalg.inv(matrix[:k, :k]), np.linalg.inv(matrix[k:, k:])
+    out[k:, :k] = -out[k:, k:] @ matrix[k:, :k] @ out[:k, :k]
+    return out
+
+
 def _named(found: SmallMotions, places: list[int], rates: list[int]) -> tuple[Array, Array, Array]:
     """State matrix, small motions and speeds with δx[places] and δv[rates] as states."""
-    motions, speeds = (
-        basis @ np.linalg.inv(basis[chosen]) for basis, chosen in ((found.shifts, places), (found.speeds, rates))
-    )
+    to_places, to_rates = _inverse(found.shifts[places]), _inverse(found.speeds[rates])
     a, n = len(places), len(found.matrix)
     change = np.zeros((n, n))  # (δx, δv) chosen, from (ξ, η)
     change[:a, :a] = found.shifts[places]
     change[a:, :a], change[a:, a:] = found.bound[rates], found.speeds[rates]
-    return change @ found.matrix @ np.linalg.inv(change), motions, speeds
+    back = np.zeros((n, n))
+    back[:a, :a], back[a:, a:] = to_places, to_rates
+    back[a:, :a] = -to_rates @ found.bound[rates] @ to_places
+    return change @ found.matrix @ back, found.shifts @ to_places, found.speeds @ to_rates
 
 
 def _input(given: Any, k: int) -> Force:
@@ -167,5 +202,6 @@ def _velocity_names(system: System) -> list[str]:
     names: list[str] = []
     for body in system.bodies:
         labels = ("x", "y", "angle") if body.kind == PLANAR else ("x", "y", "z", "rx", "ry", "rz")[: body.n_v]
+        labels += tuple(f"d{k + 1}" for k in range(body.modes))
         names += [f"{body.name}.{label}" for label in labels]
     return names

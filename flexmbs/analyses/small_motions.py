@@ -24,8 +24,8 @@ from flexmbs.analyses.axisymmetry import elastic_generator
 from flexmbs.bodies.body import PLANAR, RIGID, vector
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError, ModelError
-from flexmbs.nullspace import null_space
 from flexmbs.rotations import exp, from_matrix, skew
+from flexmbs.system.free_motions import free_motions
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -112,11 +112,8 @@ def balancing(system: System, jacobian: Array, force: Array) -> Array:
 
 
 def motions_left_free(system: System, jacobian: Array) -> Array:
-    """Basis of the motions that rows leave free, scaled by lengths."""
-    if not len(jacobian):
-        return np.diag(1.0 / system.length_weights)
-    scaled = jacobian / system.length_weights
-    return np.asarray(null_space(scaled, "svd").A / system.length_weights[:, None])
+    """Basis of the motions that rows leave free, scaled by lengths; those that deform bodies first."""
+    return free_motions(system, jacobian).all
 
 
 def turning_terms(system: System, q: Array, turning: Array) -> Array:
@@ -140,7 +137,13 @@ def _about_rest(system: System, state: State, analysis: str) -> SmallMotions:
     here = linearised(system, state.t, state.q, state.v, state.v, multipliers, state.angles)
     zero = np.zeros((system.n_v, system.n_v))
     found = _free_motions(system, here, zero, analysis)
-    left = float(np.abs(found[1].T @ here.residual).max())
+    free = free_motions(system, here.jacobian)
+    left = float(np.abs(free.rigid.T @ here.residual).max(initial=0.0))
+    if free.elastic.shape[1]:  # a force on what is stiff is judged by what it moves
+        push = free.elastic.T @ here.residual
+        give = free.elastic @ np.linalg.solve(free.elastic.T @ here.stiffness @ free.elastic, push)
+        if np.abs(give * system.length_weights).max() > BALANCE * system.walked[1]:
+            left = float(np.abs(push).max())
     if left > BALANCE * max(1.0, np.abs(multipliers).max(initial=0.0)):
         raise AnalysisError(
             f"{analysis}: the mechanism does not rest here, a generalized force of {left:.3g} is left. Take the result "
@@ -286,7 +289,14 @@ def _twist_rows(
         elif kind == PLANAR:  # a plane turns about z only
             rows.append(np.hstack([zero, np.diag([1.0, 1.0, 0.0])]))
             right.append(np.array([0.0, 0.0, rate[at + 2] * size * time]))
-        owner += [b] * (9 if kind in (RIGID, PLANAR) else 6)
+        modes = system.bodies[b].modes
+        if modes:  # it neither changes its shape nor spins on its own: its elastic coordinates turn along with it
+            lengths, own = system.length_weights[at + n - modes : at + n], slice(at + n - modes, at + n)
+            turned = np.diag([0.0, 0.0, 1.0]) if kind == PLANAR else work.rotation[b].T
+            spin = np.array([0.0, 0.0, state.v[at + 2]]) if kind == PLANAR else state.v[at + 3 : at + 6]
+            rows += [np.zeros((2 * modes, 6)), np.hstack([zero, turned])]
+            right += [lengths * state.v[own], lengths * rate[own] * time, size * spin]
+        owner += [b] * (9 if kind in (RIGID, PLANAR) else 6) + [b] * (2 * modes + 3 if modes else 0)
     return np.vstack(rows), np.concatenate(right), np.array(owner)
 
 

@@ -44,7 +44,7 @@ class FlexibleBody(Body):
     Parameters
     ----------
     name : what joints, reports and messages call it.
-    mesh : a Mesh (solid, plane or beam), Elements for options beyond those here, or a Part (another program's M, K).
+    mesh : a Mesh (solid, plane or beam), Elements for options beyond those here, or a Part of given M and K.
     material : Material, or a mapping from cell sets to materials.
     section : of beams. thickness, plane : of plane meshes, which become planar bodies (x, y, θ, d). up : of beams.
     fixed : sets that do not move in the body's frame, as where a blade is clamped to its hub.
@@ -114,7 +114,7 @@ class FlexibleBody(Body):
         known = ("position", "rotation", "velocity", "angular_velocity", "shape")
         for key in state:
             if key not in known:
-                raise ModelError(f"{path}: a loaded body takes {', '.join(known)}, not {key!r}; the file has the rest.")
+                raise ModelError(f"{path}: a loaded body takes {', '.join(known)}, not {key!r}: that is in the file.")
         reduced = load_reduced(path)
         return cls(reduced.name if name is None else name, reduced.mesh, reduced=reduced, **state)
 
@@ -263,10 +263,12 @@ class FlexibleBody(Body):
     def rigid(self) -> RigidBody | PlanarBody:
         """The rigid body with the same mass properties, pose and name."""
         mass, center, inertia = self.mass_parameters
-        state = {n: getattr(self, n) for n in ("position", "rotation", "velocity", "angular_velocity")}
-        if not self.planar:
-            return RigidBody(self.name, mass, inertia, center, "origin", shape=self._drawn(), **state)
         place, turn, velocity, spin = self.initial
+        if not self.planar:
+            return RigidBody(
+                self.name, mass, inertia, center, "origin", position=place, rotation=turn, velocity=velocity,
+                angular_velocity=spin, shape=self._drawn(),
+            )  # fmt: skip
         return PlanarBody(
             self.name, mass, inertia[2, 2], center[:2], "origin",
             None if place is None else place[:2],

@@ -67,6 +67,12 @@ class BodyLoad:
         """The factor as a function of time."""
         return time_profile(self.factor, self.name, "factor")
 
+    @property
+    def case(self) -> int:
+        """Number of its unit load among those of the reduced body: load sets are the last."""
+        cases, names = self.body.reduced.cases.names, list(self.body.reduced.loads)
+        return len(cases) - len(names) + names.index(self.load)
+
     @cached_property
     def wrenches(self) -> tuple[tuple[Frame, Array, Array], ...]:
         """Frames with the force and the torque (3,) on each, in body axes, of the load with factor 1."""
@@ -126,10 +132,10 @@ class BodyLoad:
 
     def _shortening(self, along: Array) -> Array | None:
         """Curvatures (6, r, r) of the frame that give -K_g d on the modes."""
-        cases, names = self.body.reduced.cases, list(self.body.reduced.loads)
+        cases = self.body.reduced.cases
         if not len(cases.K_g):
             return None
-        own = cases.K_g[len(cases.K_g) - len(names) + names.index(self.load)]
+        own = cases.K_g[self.case]
         out = np.zeros((6, *own.shape))
         out[:3] = -along[:, None, None] * own
         return out

@@ -37,8 +37,8 @@ class Maggi(Formulation):
     def __post_init__(self) -> None:
         if self.projector is not None and self.speeds is not None:
             raise ProjectionError("a projector says already what the speeds are: give projector or speeds, not both")
-        if self.projector is not None and np.ndim(self.projector) != 2 and not sp.issparse(self.projector):
-            raise ProjectionError(f"projector is a matrix A (velocities, speeds), not {self.projector!r}")
+        if self.projector is not None and not (sp.issparse(self.projector) or _is_matrix(self.projector)):
+            raise ProjectionError(f"projector is a matrix, as system.tree.projector gives it, not {self.projector!r}")
         if self.basis not in ("partition", "qr", "svd"):
             raise ProjectionError(f'unknown basis {self.basis!r} for Maggi: use "partition", "qr" or "svd"')
         if self.speeds is not None:
@@ -84,6 +84,11 @@ class Maggi(Formulation):
         if missed > RANK_TOLERANCE * terms:
             raise ProjectionError(f"the projector belongs to another position: J A is {missed:.2g}, not zero")
         return A
+
+
+def _is_matrix(given: Any) -> bool:
+    array = np.asarray(given)
+    return array.ndim == 2 and np.issubdtype(array.dtype, np.number)
 
 
 def _dense(matrix: Any) -> FloatArray:

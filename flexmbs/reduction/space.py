@@ -178,6 +178,8 @@ class Conditions:
         if (rows == 0).any():
             raise ModelError(f"{space.part.name}: the conditions on the part's frame do not depend on its motion.")
         scale = np.ones(m + count)
+        softness = np.sqrt(np.abs(matrix[:m, :m]).max(initial=0.0)) or 1.0  # flexibilities and motions in one unit
+        scale[:m], scale[m:] = 1.0 / softness, softness
         for _ in range(3):  # equilibrate rows and columns alike
             scale /= np.sqrt(np.abs(matrix * np.outer(scale, scale)).max(axis=1))
         scaled = matrix * np.outer(scale, scale)

@@ -56,7 +56,7 @@ def load_factors(
     out[:, :12] = inertia_histories(motion, system.layout.gravity)
     for force in system.forces:
         if isinstance(force, BodyLoad) and force.body is body:
-            out[:, _case(body, force.load)] += np.asarray(force.profile.value(states[0]))
+            out[:, force.case] += np.asarray(force.profile.value(states[0]))
     if not needs_reactions(body):
         return out
     cases = interface_cases(body)

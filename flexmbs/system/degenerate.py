@@ -121,8 +121,9 @@ def _nearby(system: Any, state: State) -> list[Array]:
         if isinstance(joint, Drive):
             held[system.joint_rows(joint)] = False
     weights, size = system.length_weights, system.walked[1]
+    still = np.where(system.elastic, 0.0, 1.0) / weights  # bent bodies would make many rows independent
     work = system.evaluate(0.0, state.q, np.zeros(system.n_v), state.angles)
-    rows = system.jacobian(work).toarray()[held] / weights
+    rows = system.jacobian(work).toarray()[held] * still
     basis = np.asarray(null_space(rows, "svd").A) if len(rows) else np.eye(system.n_v)
     if not basis.shape[1]:
         return []
@@ -132,14 +133,17 @@ def _nearby(system: Any, state: State) -> list[Array]:
         ways.insert(0, weights * state.v)
     out = []
     for way in ways:
-        q = system.retract(state.q, STEP * size * way / np.linalg.norm(way) / weights)
+        way = np.where(system.elastic, 0.0, way)
+        if not way.any():
+            continue
+        q = system.retract(state.q, STEP * size * way / np.linalg.norm(way) * still)
         for _ in range(60):
             work = system.evaluate(0.0, q, np.zeros(system.n_v), state.angles)
             phi = work.phi[held]
             if np.abs(phi).max(initial=0.0) <= 1e-12 * max(1.0, size):
                 break
-            jacobian = system.jacobian(work).toarray()[held] / weights
-            q = system.retract(q, -np.linalg.lstsq(jacobian, phi, rcond=1e-10)[0] / weights)
+            jacobian = system.jacobian(work).toarray()[held] * still
+            q = system.retract(q, -np.linalg.lstsq(jacobian, phi, rcond=1e-10)[0] * still)
         else:
             continue
         if np.abs(q - state.q).max() > 0.1 * STEP * min(size, 1.0):  # else the start is a point by itself

@@ -189,6 +189,10 @@ class FrameBook:
         """Number of a body of the system."""
         return self._bodies[id(body)]
 
+    def stand_in(self, numbers: dict[int, int]) -> None:
+        """Let bodies of another system, by their id, stand for bodies of this one."""
+        self._bodies |= numbers
+
     def number(self, frame: Frame) -> int:
         """Number of a frame, which is entered if it is new."""
         key = self._key(frame)

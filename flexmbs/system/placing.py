@@ -19,6 +19,7 @@ from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix, log
 from flexmbs.system.degenerate import refuse_massless
 from flexmbs.system.evaluate import Work, pull_back
+from flexmbs.system.free_motions import least_bending
 from flexmbs.system.saddle import least
 from flexmbs.system.state import State
 
@@ -26,6 +27,10 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 """Constraint error of a closed mechanism, relative to its size."""
+FITS = 1e-8
+"""Error, relative to the size, that redundant rows may keep where bodies cannot be moved any closer: that of a mesh."""
+STUCK = 1e-14
+"""A step, relative to the size, that brings nothing any closer."""
 TRIES = 40
 FIRM = 1e4
 """Weight of a position or velocity that was given, against one that was not."""
@@ -188,13 +193,13 @@ def _close(system: Any, q: Array, size: float) -> Array:
             if attempt == 0:
                 raise
             error = np.inf
-        if error <= TOLERANCE * max(1.0, size):
+        if error <= FITS * size:
             for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
                 again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
-                if error > TOLERANCE * max(1.0, size):
+                if error > FITS * size:
                     break
                 trial = again
-            return np.asarray(trial)
+            return _bent(system, np.asarray(trial), size)
         if error < best:
             best, nearest = error, trial
     phi = np.abs(_wrapped(system, system.evaluate(0.0, nearest, np.zeros(system.n_v)).phi))
@@ -207,7 +212,7 @@ def _close(system: Any, q: Array, size: float) -> Array:
 
 def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
     """Newton steps of least weighted length from q, and how far the worst row is open after them."""
-    lengths, error = length_weights(system, size), np.inf
+    lengths, error, longest = length_weights(system, size), np.inf, np.inf
     for _ in range(60):
         work = system.evaluate(0.0, q, np.zeros(system.n_v))
         phi = _wrapped(system, work.phi)
@@ -217,8 +222,23 @@ def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, 
         if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
             break
         step = _least(system, weights, work, -phi, system.holonomic)
-        q = system.retract(q, step / max(1.0, 2.0 * np.abs(step * lengths).max() / size))
-    return q, error
+        longest = np.abs(step * lengths).max() / size
+        if longest < STUCK:
+            break
+        q = system.retract(q, step / max(1.0, 2.0 * longest))
+    return q, error if error <= TOLERANCE * max(1.0, size) or longest < STUCK else np.inf
+
+
+def _bent(system: Any, q: Array, size: float) -> Array:
+    """q closed to rounding: what a mesh misses by rounding of its own is taken up by flexible bodies."""
+    for _ in range(5 if system.elastic.any() else 0):
+        work = system.evaluate(0.0, q, np.zeros(system.n_v))
+        phi = _wrapped(system, work.phi)
+        if np.abs(phi).max() <= TOLERANCE * max(1.0, size):
+            break
+        held = system.holonomic
+        q = system.retract(q, least_bending(system, system.jacobian(work).toarray()[held], -phi[held]))
+    return q
 
 
 def _restored(system: Any, q: Array, given: Array, firm: Array) -> Array:
@@ -254,7 +274,8 @@ def _parts(system: Any, k: int) -> tuple[slice, slice]:
     """Velocities of body k that are translations, and rotations."""
     kind, at = int(system.layout.body_kind[k]), int(system.layout.body_v[k])
     straight = {RIGID: 3, PLANAR: 2, POINT: 3}.get(kind, 0)
-    return slice(at, at + straight), slice(at + straight, int(system.layout.body_v[k + 1]))
+    last = int(system.layout.body_v[k + 1]) - system.bodies[k].modes
+    return slice(at, at + straight), slice(at + straight, last)
 
 
 def _warn_of_moved(system: Any, q: Array, size: float) -> None:
@@ -315,7 +336,7 @@ def _turns(system: Any) -> Array:
     for k, kind in enumerate(system.layout.body_kind):
         own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
         if kind == RIGID:
-            out[own.start + 3 : own.stop] = 1.0
+            out[own.start + 3 : own.start + 6] = 1.0
         elif kind == PLANAR:
             out[own.start + 2] = 1.0
         elif isinstance(system.bodies[k], ContactParameters):
@@ -379,7 +400,7 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
         if kind in (RIGID, PLANAR) and spin is not None:
             wanted[turning], firm[turning] = (spin if kind == RIGID else spin[2:]), FIRM
     work = system.evaluate(0.0, q, wanted, angles)
-    wanted = wanted + _rates(system, q, angles, work)
+    wanted = wanted + _rates(system, wanted, work)
     work = system.evaluate(0.0, q, wanted, angles)
     if not system.rows:
         return wanted
@@ -391,6 +412,10 @@ def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     for _ in range(12 if system.functions.velocity else 0):  # functions of velocities need not be linear in them
         work = system.evaluate(0.0, q, v, angles)
         v = v + _least(system, weights, work, -work.phi_rate)
+    left = system.evaluate(0.0, q, v, angles)
+    fastest = max(1.0, np.abs(v).max())
+    if system.elastic.any() and TOLERANCE * fastest < np.abs(left.phi_rate).max() <= FITS * fastest:
+        v = v + least_bending(system, system.jacobian(left).toarray(), -left.phi_rate)
     miss = np.abs(system.evaluate(0.0, q, v, angles).phi_rate)
     if miss.max() > 1e-8 * max(1.0, np.abs(v).max()):
         row = int(np.argmax(miss))
@@ -420,16 +445,17 @@ def _warn_of_changed(system: Any, wanted: Array, v: Array, given: NDArray[np.boo
         )
 
 
-def _rates(system: Any, q: Array, angles: Array, work: Any) -> Array:
-    """Velocities that give the joints their ``rate=``, as a guess: of least length where all rows hold."""
+def _rates(system: Any, v: Array, work: Any) -> Array:
+    """What to add to v so that joints have their ``rate=``, as a guess: of least length where all rows hold."""
     joints = [j for j in system.joints if getattr(j, "rate", None) is not None]
     if not joints:
         return np.zeros(system.n_v)
     rows = np.array([_gradient(system, j.angle if hasattr(j, "angle") else j.distance, work) for j in joints])
-    rates = np.array([float(j.rate) for j in joints])
+    rates = np.array([float(j.rate) for j in joints]) - rows @ v
     jacobian = np.vstack([system.jacobian(work).toarray(), rows])
     target = np.concatenate([-work.phi_rate, rates])
-    return np.asarray(np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
+    still = np.where(system.elastic, 0.0, 1.0)  # bodies move, and do not begin to vibrate
+    return np.asarray(still * np.linalg.lstsq(jacobian * still, target, rcond=1e-10)[0])
 
 
 def _gradient(system: Any, measure: Any, work: Any) -> Array:

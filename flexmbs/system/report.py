@@ -15,7 +15,9 @@ def report(system: Any) -> str:
     lines = [f"{len(system.bodies)} bodies, {len(system.joints)} joints and drives, {system.n_v} velocities"]
     for body in system.bodies:
         mass = body.mass_parameters[0]
-        lines.append(f"  {body.name}: {type(body).__name__}" + (f", {mass:.4g} kg" if mass else ""))
+        weight = f", {mass:.4g} kg" if mass else ""
+        bends = f", {body.modes} elastic coordinates" if body.modes else ""
+        lines.append(f"  {body.name}: {type(body).__name__}{weight}{bends}")
     lines.append(f"  together {float(np.sum(system.layout.mass)):.4g} kg")
     for joint in system.joints:
         frames = f" {joint.frame_i} - {joint.frame_j}" if hasattr(joint, "frame_i") else ""
@@ -24,6 +26,8 @@ def report(system: Any) -> str:
         lines.append(f"  {getattr(force, 'name', 'gravity')}: {type(force).__name__}")
     rows = f"{decision.rank} independent of {len(system.rows)} rows"
     lines.append(f"mobility {system.mobility}: {system.n_v} velocities, {rows}")
+    if system.elastic.any():
+        _deforming(system, lines)
     if system.redundant:
         lines.append("redundant rows (the motion is unique, these reactions are shared by least norm):")
         lines.extend(f"  {label}" for label in system.redundant)
@@ -35,3 +39,13 @@ def report(system: Any) -> str:
         if ratio < NEAR:
             lines.append(f"nearly singular position: {label} hardly holds at the start (singular values {ratio:.1e})")
     return "\n".join(lines)
+
+
+def _deforming(system: Any, lines: list[str]) -> None:
+    """What deformation adds, and what it takes up of a mechanism whose joints would be redundant without it."""
+    rigid, count = system.rigid(), int(np.count_nonzero(system.elastic))
+    lines.append(f"rigid mobility {rigid.mobility} with deformation locked; {count} elastic coordinates")
+    borne = [label for label in rigid.redundant if label not in set(system.redundant)]
+    if borne:
+        lines.append("rows that are redundant with deformation locked (their reactions follow from the deformation):")
+        lines.extend(f"  {label}" for label in borne)

@@ -39,6 +39,7 @@ from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, w
 from flexmbs.system.functions import Functions
 from flexmbs.system.graph import SINGULAR, Graph, graph
 from flexmbs.system.layout import Layout, lay_out
+from flexmbs.system.locked import locked
 from flexmbs.system.newton import Places, places
 from flexmbs.system.placing import initial_state, length_weights, walked
 from flexmbs.system.report import report
@@ -104,6 +105,7 @@ class System:
         self.functions = Functions(self.layout, self.joints)
         self.holonomic: NDArray[np.bool_] = self.layout.row_holonomic
         self.holonomic.setflags(write=False)
+        self._stand_ins: dict[int, Any] = {}
 
     def __repr__(self) -> str:
         counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints"
@@ -130,6 +132,7 @@ class System:
 
     def joint_rows(self, joint: Any) -> slice:
         """Rows of a joint in φ, J and the multipliers."""
+        joint = self._stand_ins.get(id(joint), joint)
         for k, own in enumerate(self.joints):
             if own is joint:
                 return slice(int(self.layout.group_row[k]), int(self.layout.group_row[k + 1]))
@@ -388,6 +391,30 @@ class System:
     def redundant(self) -> tuple[str, ...]:
         """Rows that follow from others, named by joint and direction."""
         return tuple(self.labels[r] for r in self.rank_decision.redundant) if self.rows else ()
+
+    @property
+    def rigid_mobility(self) -> int:
+        """Number of independent velocities at the start with deformation locked."""
+        return self.rigid().mobility
+
+    def rigid(self) -> System:
+        """The same mechanism with deformation locked; itself, if no body is flexible.
+
+        Bodies, joints and forces have the same names and order; what touches a flexible body is a copy, and the
+        original stands for it in every question to the rigid system and its results.
+        """
+        return self._rigid
+
+    @cached_property
+    def _rigid(self) -> System:
+        if self.layout.modal is None:
+            return self
+        parts = locked(self)
+        out = System(parts.bodies, parts.joints, parts.forces)
+        out._stand_ins = parts.became
+        out._originals = (self.bodies, self.joints, self.forces)  # type: ignore[attr-defined]  # their ids stay theirs
+        out.frames.stand_in({id(body): k for k, body in enumerate(self.bodies)})
+        return out
 
     def report(self) -> str:
         """Bodies, joints, mobility and redundant rows, as text."""

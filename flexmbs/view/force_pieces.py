@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Frame
 from flexmbs.forces.applied import AppliedForce
+from flexmbs.forces.body_load import BodyLoad
 from flexmbs.forces.bushing import Bushing
 from flexmbs.forces.springs import SpringDamper
 from flexmbs.joints.measures import ANGLE, DISTANCE
@@ -103,6 +104,11 @@ def loads(forces: Sequence[Any], poses: Poses, k: int) -> list[tuple[Array, Arra
             if force.follows:
                 values = poses.axes(force.frame, k) @ values
             out.append((poses.point(force.frame, k), values))
+        elif isinstance(force, BodyLoad):
+            turned = (
+                float(np.asarray(force.profile.value(poses.t[k]))) * poses.pose(poses.number(force.body.at()), k)[1]
+            )
+            out += [(poses.point(frame, k), turned @ push) for frame, push, _ in force.wrenches]
     return out
 
 

@@ -72,7 +72,7 @@ class Stock:
     def girth(self, frame: Frame, axis: Array) -> float:
         """Largest distance of the frame's shaped body from an axis through it, if it is longer along it; else 0."""
         own = [p.solid.points for p in self.pieces[self.number(frame)] if p.own]
-        if not own or not frame.body.shape or frame.body.kind == GROUND:
+        if not own or not (frame.body.shape or frame.body.modes) or frame.body.kind == GROUND:
             return 0.0
         arm = np.concatenate(own) - frame.position
         along = arm @ axis
@@ -88,7 +88,7 @@ class Stock:
     def thickness(self, frame: Frame, axis: Array) -> tuple[float, float]:
         """Extent of the frame's body along an axis, and its second smallest extent along its own axes; of shapes."""
         own = [p.solid.points for p in self.pieces[self.number(frame)] if p.own]
-        if not own or not frame.body.shape or frame.body.kind == GROUND:
+        if not own or not (frame.body.shape or frame.body.modes) or frame.body.kind == GROUND:
             return 0.0, np.inf
         points = np.concatenate(own)
         return float(np.ptp(points @ axis)), float(np.sort(np.ptp(points, axis=0))[1])

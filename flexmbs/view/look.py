@@ -18,6 +18,7 @@ COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c
 """Okabe and Ito's colours, told apart by most colour-blind people, two of them changed for use on white."""
 
 STEEL, DARK, GROUND, PALE, EDGE = "#68717a", "#343a40", "#a9b1b8", "#e9ecef", "#3a4047"
+PLAIN, OUTLINE = "#c3c9cf", "#878f97"
 SPRING, ACCENT, ARROW, LOAD = "#4a5560", "#c2410c", "#b3261e", "#6d28a8"
 AXES = ("#c0392b", "#27803b", "#2458a6")
 
@@ -51,7 +52,8 @@ class Look:
 class Piece:
     """Something that moves with a body: a solid in body axes with its colour.
 
-    ``lit`` is False for what is flat; ``own`` for what is the body itself rather than a joint on it.
+    ``lit`` is False for what is flat; ``own`` for what is the body itself rather than a joint on it. On flexible bodies
+    ``shapes`` (points, 3, r) are the displacements of its points for the elastic coordinates.
     """
 
     body: int
@@ -60,15 +62,21 @@ class Piece:
     lit: bool = True
     own: bool = False
     opacity: float = 1.0
+    shapes: Array | None = None
+    lines: NDArray[np.int64] | None = None
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
-        """Sharp edges between its points."""
-        return sharp_edges(self.solid.points, self.solid.triangles)
+        """Sharp edges between its points, or the lines that it was given."""
+        return sharp_edges(self.solid.points, self.solid.triangles) if self.lines is None else self.lines
 
-    def at(self, position: Array, rotation: Array, color: str | None = None, values: Array | None = None) -> Surface:
-        """The piece where the body is."""
-        points = self.solid.points @ rotation.T + position
+    def moved(self, position: Array, rotation: Array, d: Array) -> Array:
+        """Its points where the body is, with elastic coordinates d."""
+        local = self.solid.points if self.shapes is None else self.solid.points + self.shapes @ d
+        return np.asarray(local @ rotation.T + position)
+
+    def at(self, points: Array, color: str | None = None, values: Array | None = None) -> Surface:
+        """The piece with its points where they are."""
         return Surface(points, self.solid.triangles, color or self.color, values, self.lit, self.opacity)
 
 

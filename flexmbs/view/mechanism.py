@@ -11,26 +11,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import GROUND, PLANAR, POINT, Body, Frame
+from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError
 from flexmbs.joints.joint import Joint
 from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view.body_pieces import body_pieces, held_at, is_seen
 from flexmbs.view.camera import Camera, camera
+from flexmbs.view.coloring import Coloring, check_color, coloring
+from flexmbs.view.flesh import Flesh, attached, exaggerate, flesh, places
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
 from flexmbs.view.gear_pieces import gear_pieces
 from flexmbs.view.joint_pieces import Stock, anchor_pieces, contact_pieces, joint_pieces
-from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, STEEL, Look, Piece
+from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, OUTLINE, PLAIN, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
-from flexmbs.view.units import with_prefix
+from flexmbs.view.units import round_number, with_prefix
 
 Array = NDArray[np.float64]
 Items = list[Surface | Lines | Dots]
 
 MARGIN = 1.04
 """Room around a mechanism, beside that of any picture."""
+VISIBLE = 0.08
+"""Largest deformation with ``scale="auto"``, as part of a body's size."""
 FINE = 600
 """Times at which traces and ways of sliders are drawn."""
 
@@ -46,6 +51,7 @@ class Options:
     color: str | None = None
     ghosts: int = 0
     joints: bool = True
+    scale: float | str = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +98,12 @@ class Drawing:
         """All that moves with bodies."""
         look, system = self.look, self.system
         heights = _heights(system, look)
-        each = [body_pieces(system, body, k, self.colors[k], heights[k], look) for k, body in enumerate(system.bodies)]
+        each: list[list[Piece]] = [
+            [exaggerate(self._flesh[k], self.scale)]
+            if k in self._flesh
+            else body_pieces(system, body, k, self.colors[k], heights[k], look)
+            for k, body in enumerate(system.bodies)
+        ]
         every = [piece for one in each for piece in one]
         if not self.options.joints:
             return every
@@ -107,7 +118,32 @@ class Drawing:
             every += joint_pieces(joint, stock)
         for force in system.forces:
             every += anchor_pieces(force, stock) + contact_pieces(force, stock)
-        return every
+        held = {k: places(system, body) for k, body in enumerate(system.bodies) if body.modes}
+        return [attached(p, held[p.body]) if p.body in held else p for p in every]
+
+    @cached_property
+    def _flesh(self) -> dict[int, Flesh]:
+        """Flexible bodies that are drawn as their mesh, by number, with their true deformation."""
+        heights = _heights(self.system, self.look)
+        return {
+            k: flesh(self.system, body, k, self.colors[k], heights[k], self.look)
+            for k, body in enumerate(self.system.bodies)
+            if isinstance(body, FlexibleBody) and not body.shape and body.reduced.mesh.dimension > 0
+        }
+
+    @cached_property
+    def scale(self) -> float:
+        """How many times too large deformation is drawn."""
+        given = self.options.scale
+        if not isinstance(given, str):
+            return float(given)
+        some = range(0, len(self.whole.t), max(1, len(self.whole.t) // 60))
+        parts = [
+            max(piece.deformation(self.whole.elastic[b][k]).max() for k in some) / _radius(self.system.bodies[b]) / 2
+            for b, piece in self._flesh.items()
+        ]
+        largest = max(parts, default=0.0)
+        return round_number(VISIBLE / largest) if largest > 0 else 1.0
 
     @cached_property
     def legend(self) -> tuple[tuple[str, str], ...]:
@@ -123,12 +159,15 @@ class Drawing:
 
     @cached_property
     def bar(self) -> ColorBar | None:
-        """The colour bar of ``color="speed"``, one range for the whole motion."""
+        """The colour bar, one range for the whole motion."""
+        return None if self.coloring is None else self.coloring.bar
+
+    @cached_property
+    def coloring(self) -> Coloring | None:
+        """Values by which bodies are coloured."""
         if self.options.color is None:
             return None
-        some = range(0, len(self.whole.t), max(1, len(self.whole.t) // 60))
-        speeds = [_speeds(p, self.whole, k).max() for k in some for p in self.pieces if p.own]
-        return ColorBar("speed [m/s]", 0.0, float(max(speeds, default=0.0)) or 1.0, "viridis")
+        return coloring(self.options.color, self.result, self.pieces, self.shown, self.whole)
 
     def items(self, k: int) -> Items:
         """Everything at the k-th of the times shown."""
@@ -142,15 +181,16 @@ class Drawing:
             past = way[self.whole.t <= here.t[k]]
             out += trace(way, color, look, pale=True)
             out += trace(np.concatenate([past, here.point(frame, k)[None]]), color, look)
-        bar = self.bar
         edges = []
         for piece in self.pieces:
-            if piece.lit:
-                turned = here.rotation[piece.body, k]
-                edges.append((piece.solid.points @ turned.T + here.position[piece.body, k], piece.edges))
-            values = _speeds(piece, here, k) if bar is not None and piece.own else None
-            shade = STEEL if bar is not None and piece.lit else None
-            out.append(piece.at(here.position[piece.body, k], here.rotation[piece.body, k], shade, values))
+            points = piece.moved(*here.pose(piece.body, k))
+            if piece.lit or isinstance(piece, Flesh):
+                edges.append((points, piece.edges))
+            values = None if self.coloring is None else self.coloring.values(piece, k)
+            shade = None if self.coloring is None or not piece.lit else PLAIN if piece.own else STEEL
+            out.append(piece.at(points, shade, values))
+            if isinstance(piece, Flesh) and piece.scale != 1.0:
+                out.append(Lines(piece.undeformed(*here.pose(piece.body, k)), piece.edges, "outline", OUTLINE, 1.5))
         out += _edge_lines(edges)
         if options.joints:
             out += rods(system.joints, here, k, look) + springs(system.forces, here, k, look)
@@ -184,8 +224,7 @@ class Drawing:
         for n, k in enumerate(np.linspace(0, len(self.whole.t) - 1, count).astype(int)):
             for p in self.pieces:
                 if p.own:
-                    place = self.whole.position[p.body, k] + back * (1 + n / count)
-                    ghost = p.at(place, self.whole.rotation[p.body, k])
+                    ghost = p.at(p.moved(*self.whole.pose(p.body, k)) + back * (1 + n / count))
                     out.append(replace(ghost, opacity=0.16))
         return out
 
@@ -219,8 +258,10 @@ def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike 
             result.system.joint_rows(joint)
             if not isinstance(joint, Joint):
                 raise AnalysisError(f"reactions: {joint.name!r} is not a joint between two frames; arrows need one.")
-    if options.color not in (None, "speed"):
-        raise AnalysisError(f'color must be None (each body its own) or "speed", not {options.color!r}.')
+    check_color(options.color, result)
+    scale = options.scale
+    if scale != "auto" and (isinstance(scale, str) or not np.isfinite(float(scale))):
+        raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')
     return Drawing(result, poses(result, times), options, None if look is None else False)
 
 
@@ -274,6 +315,8 @@ def _sizes(system: System, whole: Poses) -> tuple[float, float]:
 
 def _radius(body: Body) -> float:
     """Largest distance of a point of the body's shapes from its middle."""
+    if isinstance(body, FlexibleBody):
+        return body.reduced.mesh.size / 2
     half = [
         np.linalg.norm(np.asarray(s.size)) / 2
         if hasattr(s, "size") and np.ndim(s.size) == 1
@@ -320,11 +363,6 @@ def _force_of(result: Result, joint: Any) -> Array:
     if reaction.shape[1] == 6:
         return reaction[:, :3]
     return np.column_stack([reaction[:, :2], np.zeros(len(reaction))])
-
-
-def _speeds(piece: Piece, at: Poses, k: int) -> Array:
-    arm = piece.solid.points @ at.rotation[piece.body, k].T
-    return np.linalg.norm(at.velocity[piece.body, k] + np.cross(at.spin[piece.body, k], arm), axis=1)
 
 
 def _force(newtons: float) -> str:

@@ -39,13 +39,14 @@ def snapshot(
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
     color: str | None = None,
+    scale: float | str = 1.0,
     ghosts: int = 0,
     joints: bool = True,
 ) -> Path:
     """Picture of a mechanism at a time (by default the last), or at several times side by side.
 
-    Bodies are drawn with their ``shape``, or as links between their joints; joints by their kind. Planar mechanisms are
-    seen straight on. A System is drawn in its initial position.
+    Bodies are drawn with their ``shape``, flexible ones as their deformed mesh, others as links between their joints;
+    joints by their kind. Planar mechanisms are seen straight on. A System is drawn in its initial position.
 
     Parameters
     ----------
@@ -55,16 +56,19 @@ def snapshot(
     traces : frames (or bodies) whose way is drawn.
     triads : axes of all bodies, or of these frames.
     forces : arrows of applied forces; ``reactions`` those of all joints, or of these, on their second body.
-    color : ``"speed"`` colours bodies by the speed of their points, one range for the whole motion.
+    color : ``"speed"`` colours bodies by the speed of their points; ``"von_mises"`` and ``"displacement"`` colour those
+        that are flexible by stress (beams: of the outer fibres) and deformation. One range for the whole motion.
+    scale : how many times too large the deformation of flexible bodies is drawn, measured from the places where joints
+        hold them, so that these stay together; ``"auto"`` makes it visible. Their undeformed outline is then shown too.
     ghosts : number of positions over the whole motion that are drawn pale behind.
     joints : whether joints, springs and ground are drawn.
     """
     result = as_result(result)
     times = np.atleast_1d(np.asarray(result.t[-1] if at is None else at, dtype=float))
-    options = Options(traces, triads, forces, reactions, color, ghosts, joints)
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale)
     mechanism = drawing(result, times, options, look)
     seen = mechanism.camera(look, range(len(times)))
-    panels = [mechanism.panel(k, seen, _title(title, t, result)) for k, t in enumerate(times)]
+    panels = [mechanism.panel(k, seen, _title(title, t, mechanism)) for k, t in enumerate(times)]
     columns = min(len(panels), 3)
     width = {1: 900, 2: 600}.get(columns, 440)
     out = figure.write(Picture(tuple(panels), columns, mechanism.bar, mechanism.legend, width), path, size)
@@ -89,6 +93,7 @@ def animate(
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
     color: str | None = None,
+    scale: float | str = 1.0,
     ghosts: int = 0,
     joints: bool = True,
 ) -> Path:
@@ -110,7 +115,7 @@ def animate(
     if int(frames) != frames or frames < 2:
         raise AnalysisError(f"frames must be a whole number, at least 2, not {frames!r}.")
     path = film.checked(path)
-    options = Options(traces, triads, forces, reactions, color, ghosts, joints)
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale)
     mechanism = drawing(result, np.linspace(first, last, int(frames)), options, look)
     pictures = _pictures(mechanism, title, look, follow, (last - first) * fps / frames)
     return film.write(pictures, path, fps, size)
@@ -126,6 +131,7 @@ def show(
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
     color: str | None = None,
+    scale: float | str = 1.0,
     joints: bool = True,
 ) -> None:
     """Window with the mechanism, to be turned with the mouse and moved in time with a slider; options of snapshot."""
@@ -133,12 +139,12 @@ def show(
         raise AnalysisError("there is no screen to open a window on; take view.snapshot or view.animate with a path.")
     result = as_result(result)
     count = 1 if len(result.t) == 1 else 400
-    options = Options(traces, triads, forces, reactions, color, 0, joints)
+    options = Options(traces, triads, forces, reactions, color, 0, joints, scale)
     mechanism = drawing(result, np.linspace(result.t[0], result.t[-1], count), options, look)
     seen = mechanism.camera(look, _some(count))
 
     def panel(k: int) -> Any:
-        return mechanism.panel(k, seen, _title(title, mechanism.shown.t[k], result))
+        return mechanism.panel(k, seen, _title(title, mechanism.shown.t[k], mechanism))
 
     rendered.show_motion(panel, count, mechanism.bar, mechanism.legend)
 
@@ -157,7 +163,7 @@ def _pictures(
         seen = _around(mechanism, seen, middle)
     for k in range(count):
         moved = Camera(seen.axes, middle[k], seen.width, seen.height)
-        panel = mechanism.panel(k, moved, _title(title, shown.t[k], mechanism.result) + suffix)
+        panel = mechanism.panel(k, moved, _title(title, shown.t[k], mechanism) + suffix)
         yield Picture((panel,), 1, mechanism.bar, mechanism.legend, 900)
 
 
@@ -168,7 +174,7 @@ def _around(mechanism: Drawing, seen: Camera, middle: Array) -> Camera:
     for k in _some(len(shown.t)):
         for piece in mechanism.pieces:
             if piece.own and piece.body not in ground:
-                place = piece.solid.points @ shown.rotation[piece.body, k].T + shown.position[piece.body, k]
+                place = piece.moved(*shown.pose(piece.body, k))
                 reach = max(reach, float(np.linalg.norm((place - middle[k]) @ seen.axes[:2].T, axis=1).max()))
     reach = reach or mechanism.look.size
     return Camera(seen.axes, seen.center, 4.5 * reach, 2.8 * reach)
@@ -183,9 +189,10 @@ def _pace(pace: float) -> str:
     return f"{pace:.3g} × faster" if pace > 1 else f"slowed {1 / pace:.3g} ×"
 
 
-def _title(title: str, t: float, result: Result) -> str:
-    if len(result.t) == 1:
-        return title or "position"
-    span = float(result.t[-1] - result.t[0])
+def _title(title: str, t: float, mechanism: Drawing) -> str:
+    span = float(mechanism.result.t[-1] - mechanism.result.t[0])
+    larger = f"deformation × {mechanism.scale:g}" if mechanism.scale != 1.0 else ""
+    if len(mechanism.result.t) == 1:
+        return ",   ".join(filter(None, [title, larger])) or "position"
     digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
-    return f"{title}{',   ' if title else ''}t = {t:.{min(digits, 9)}f} s"
+    return ",   ".join(filter(None, [title, larger, f"t = {t:.{min(digits, 9)}f} s"]))

@@ -18,6 +18,7 @@ from flexmbs.fem.stress import SectionForces
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.view.camera import camera
 from flexmbs.view.figure import write
+from flexmbs.view.look import OUTLINE, PLAIN
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Picture, Surface
 from flexmbs.view.skin import sharp_edges, skin
 from flexmbs.view.units import round_number, with_prefix
@@ -28,7 +29,6 @@ PathArgument = str | PathLike[str] | None
 SET_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#7b5ea7")
 """Okabe and Ito's colours, told apart by most colour-blind people, and one more."""
 
-PLAIN, OUTLINE = "#c3c9cf", "#878f97"
 DEFLECTION = 0.08
 """Largest displacement in a picture with ``scale="auto"``, as part of the mesh's size."""
 MANY_EDGES = 80_000

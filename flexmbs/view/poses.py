@@ -18,7 +18,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Poses and velocities of all bodies at times: (bodies + 1, time, ...), in global axes; last is space itself."""
+    """Poses and velocities of all bodies at times: (bodies + 1, time, ...), in global axes; last is space itself.
+
+    ``elastic`` are the coordinates (time, r) of each body, ``elastic_rate`` their rates.
+    """
 
     system: System
     t: Array
@@ -26,6 +29,8 @@ class Poses:
     rotation: Array
     velocity: Array
     spin: Array
+    elastic: tuple[Array, ...]
+    elastic_rate: tuple[Array, ...]
 
     def number(self, frame: Frame) -> int:
         """Of the frame's body; frames of the ground are also known where it is not among the bodies."""
@@ -36,16 +41,37 @@ class Poses:
     def point(self, frame: Frame, k: int) -> Array:
         """Origin of a frame at the k-th time, (3,)."""
         b = self.number(frame)
-        return np.asarray(self.position[b, k] + self.rotation[b, k] @ frame.position)
+        return np.asarray(self.position[b, k] + self.rotation[b, k] @ self._local(frame, b)[k])
 
     def axes(self, frame: Frame, k: int) -> Array:
         """Axes of a frame as columns at the k-th time, (3, 3)."""
-        return np.asarray(self.rotation[self.number(frame), k] @ frame.axes)
+        b = self.number(frame)
+        if not self._deforms(frame, b):
+            return np.asarray(self.rotation[b, k] @ frame.axes)
+        turn = Rotation.from_rotvec(frame.shapes[3:] @ self.elastic[b][k]).as_matrix()
+        return np.asarray(self.rotation[b, k] @ turn @ frame.axes)
 
     def path(self, frame: Frame) -> Array:
         """Origin of a frame at all times, (time, 3)."""
         b = self.number(frame)
-        return np.asarray(self.position[b] + self.rotation[b] @ frame.position)
+        return np.asarray(self.position[b] + np.einsum("tij,tj->ti", self.rotation[b], self._local(frame, b)))
+
+    def pose(self, b: int, k: int) -> tuple[Array, Array, Array]:
+        """Position, rotation and elastic coordinates of body b at the k-th time."""
+        return self.position[b, k], self.rotation[b, k], self.elastic[b][k]
+
+    def _deforms(self, frame: Frame, b: int) -> bool:
+        return frame.shapes.shape[1] > 0 and frame.shapes.shape[1] == self.elastic[b].shape[1]
+
+    def _local(self, frame: Frame, b: int) -> Array:
+        """Origin of a frame in body axes over time, (time, 3)."""
+        if not self._deforms(frame, b):
+            return np.broadcast_to(frame.position, (len(self.t), 3))
+        d = self.elastic[b]
+        local = frame.position + d @ frame.shapes[:3].T
+        if frame.curvatures is not None:
+            local = local + 0.5 * np.einsum("tr,irs,ts->ti", d, frame.curvatures[:3], d)
+        return np.asarray(local)
 
 
 def as_result(thing: Result | System) -> Result:
@@ -74,7 +100,10 @@ def poses(result: Result, times: ArrayLike) -> Poses:
     zero = np.zeros((len(t), 3))
     found.append((zero, np.tile(np.eye(3), (len(t), 1, 1)), zero, zero))
     position, rotation, velocity, spin = (np.stack(a) for a in zip(*found, strict=True))
-    return Poses(result.system, t, position, rotation, velocity, spin)
+    deformed = [_elastic(result, number, t) for number in range(len(result.system.bodies))]
+    still = np.zeros((len(t), 0))
+    elastic, rates = zip(*deformed, (still, still), strict=True)
+    return Poses(result.system, t, position, rotation, velocity, spin, elastic, rates)
 
 
 def interpolated(result: Result, values: Array, times: Array) -> Array:
@@ -82,13 +111,33 @@ def interpolated(result: Result, values: Array, times: Array) -> Array:
     return np.stack([np.interp(times, result.t, column) for column in values.T], axis=1)
 
 
-def _body(result: Result, body: object, t: Array) -> tuple[Array, Array, Array, Array]:
-    motion = result.motion(body)  # type: ignore[arg-type]
+def _between(result: Result, t: Array) -> tuple[NDArray[np.int64], Array, Array]:
+    """The instant before each time, the interval to the next, and how far into it, 0 to 1."""
     k = np.clip(np.searchsorted(result.t, t, side="right") - 1, 0, max(len(result.t) - 2, 0))
     if len(result.t) == 1:
-        return motion.position[k], motion.rotation[k], motion.velocity[k], motion.spin[k]
+        return k, np.ones((len(t), 1)), np.zeros((len(t), 1))
     h = np.diff(result.t)[k][:, None]
-    s = ((t - result.t[k])[:, None] / h).clip(0.0, 1.0)
+    return k, h, ((t - result.t[k])[:, None] / h).clip(0.0, 1.0)
+
+
+def _elastic(result: Result, number: int, t: Array) -> tuple[Array, Array]:
+    """Elastic coordinates of a body and their rates (time, r), by the same cubics."""
+    layout, modes = result.system.layout, result.system.bodies[number].modes
+    d = result.q[:, layout.body_q[number + 1] - modes : layout.body_q[number + 1]]
+    rate = result.v[:, layout.body_v[number + 1] - modes : layout.body_v[number + 1]]
+    k, h, s = _between(result, t)
+    if len(result.t) == 1 or not modes:
+        return d[k], rate[k]
+    ends = (d[k], d[k + 1], h * rate[k], h * rate[k + 1])
+    value, slope = (sum(w * x for w, x in zip(weights, ends, strict=True)) for weights in _cubic(s))
+    return np.asarray(value), np.asarray(slope) / h
+
+
+def _body(result: Result, body: object, t: Array) -> tuple[Array, Array, Array, Array]:
+    motion = result.motion(body)  # type: ignore[arg-type]
+    k, h, s = _between(result, t)
+    if len(result.t) == 1:
+        return motion.position[k], motion.rotation[k], motion.velocity[k], motion.spin[k]
     value, slope = _cubic(s)
     ends = (motion.position[k], motion.position[k + 1], h * motion.velocity[k], h * motion.velocity[k + 1])
     position = sum(w * x for w, x in zip(value, ends, strict=True))

@@ -34,13 +34,16 @@ class Skin:
         return np.asarray(self.weights @ nodal)
 
 
-def skin(mesh: Mesh, pairs: Index | None = None) -> Skin:
-    """Skin of a solid (or of its faces ``pairs``), of the cells of a plane mesh, or the lines of a line mesh."""
+def skin(mesh: Mesh, pairs: Index | None = None, many: int = MANY_FACES) -> Skin:
+    """Skin of a solid (or of its faces ``pairs``), of the cells of a plane mesh, or the lines of a line mesh.
+
+    Up to ``many`` faces are cut finely.
+    """
     if mesh.dimension == 3:
         groups = group_faces(mesh.cells, mesh.boundary if pairs is None else pairs)
     else:
         groups = [(block.type, block.nodes) for block in mesh.cells]
-    cuts = 4 if sum(len(nodes) for _, nodes in groups) <= MANY_FACES else 2
+    cuts = 4 if sum(len(nodes) for _, nodes in groups) <= many else 2
     # points of neighbours are one if they are the same combination of nodes: of random numbers, told apart by the sum
     mark = np.random.default_rng(7).random((mesh.n_nodes, 2))
     keys, columns, values, triangles, edges = [], [], [], [], []
