@@ -117,6 +117,19 @@ def test_vibrating_inverse_dynamics_swings_about_the_quasi_static_one() -> None:
     np.testing.assert_allclose(torques[1], torques[0], atol=0.05 * np.abs(torques[0]).max())
 
 
+@pytest.mark.parametrize("method", ["Radau", "DOP853"])
+def test_adaptive_integrators_agree_with_small_steps(method: str) -> None:
+    system = slider_crank(reduction=fm.CraigBampton(1))
+    start = fm.quasi_static(system)
+    tight = fm.TangentSpaceODE(method=method, rtol=1e-6, atol=1e-8)
+    found = fm.forward_dynamics(system, 0.004, 1e-3, start=start, integrator=tight)
+    steps = fm.forward_dynamics(system, 0.004, 1e-5, start=start)
+    size = system.bodies[2].modal_lengths
+    a, b = (elastic(system, r.q)[-1] * size for r in (found, steps))
+    np.testing.assert_allclose(a, b, atol=2e-4 * np.abs(b).max())
+    assert np.abs(system.evaluate(0.004, found.q[-1], found.v[-1], found.angles[-1]).phi).max() < 1e-12
+
+
 def test_bad_input() -> None:
     system = slider_crank()
     with pytest.raises(fm.AnalysisError, match='"deformed"'):
