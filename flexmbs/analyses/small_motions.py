@@ -290,13 +290,11 @@ def _twist_rows(
             rows.append(np.hstack([zero, np.diag([1.0, 1.0, 0.0])]))
             right.append(np.array([0.0, 0.0, rate[at + 2] * size * time]))
         modes = system.bodies[b].modes
-        if modes:  # it neither changes its shape nor spins on its own: its elastic coordinates turn along with it
+        if modes:  # it does not change its shape
             lengths, own = system.length_weights[at + n - modes : at + n], slice(at + n - modes, at + n)
-            turned = np.diag([0.0, 0.0, 1.0]) if kind == PLANAR else work.rotation[b].T
-            spin = np.array([0.0, 0.0, state.v[at + 2]]) if kind == PLANAR else state.v[at + 3 : at + 6]
-            rows += [np.zeros((2 * modes, 6)), np.hstack([zero, turned])]
-            right += [lengths * state.v[own], lengths * rate[own] * time, size * spin]
-        owner += [b] * (9 if kind in (RIGID, PLANAR) else 6) + [b] * (2 * modes + 3 if modes else 0)
+            rows.append(np.zeros((2 * modes, 6)))
+            right += [lengths * state.v[own], lengths * rate[own] * time]
+        owner += [b] * (9 if kind in (RIGID, PLANAR) else 6) + [b] * (2 * modes)
     return np.vstack(rows), np.concatenate(right), np.array(owner)
 
 

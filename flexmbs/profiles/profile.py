@@ -29,6 +29,9 @@ class Profile(ABC):
     def terms(self) -> tuple[Term, ...]:
         """The terms of which a scalar profile is the sum."""
 
+    def __deepcopy__(self, memo: Any) -> Profile:
+        return self  # it never changes, and arrays of a copy would be of another type to compiled functions
+
     @property
     def kinks(self) -> tuple[float, ...]:
         """Times at which the rate or the acceleration jumps."""

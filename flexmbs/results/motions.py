@@ -84,8 +84,8 @@ class FrameMotion:
 
     @property
     def deforms(self) -> bool:
-        """Whether the body under the frame deforms."""
-        return bool(self.frame.shapes.shape[1])
+        """Whether the body under the frame deforms; that of a mechanism with deformation locked does not."""
+        return bool(self.elastic.d.shape[1])
 
     def _bent(self, a: Array, b: Array) -> Array:
         """aᵀH b (time, 6), a row of H at a time."""
