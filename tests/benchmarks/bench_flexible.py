@@ -21,8 +21,13 @@ import exudyn as exu
 import numpy as np
 from bench_modes import STEEL, bored_block
 from exudyn.FEM import FEMinterface, ObjectFFRFreducedOrderInterface
-from exudyn.itemInterface import MarkerBodyRigid, MarkerNodeRigid, MarkerSuperElementRigid, ObjectGround
-from exudyn.itemInterface import ObjectJointRevoluteZ
+from exudyn.itemInterface import (
+    MarkerBodyRigid,
+    MarkerNodeRigid,
+    MarkerSuperElementRigid,
+    ObjectGround,
+    ObjectJointRevoluteZ,
+)
 from peer_exudyn import STEP, Built, Case, row, run_ours
 from table import Row
 
