@@ -36,8 +36,9 @@ class Frame:
 
     @property
     def deforms(self) -> bool:
-        """Whether elastic coordinates move it in its body's frame."""
-        return self.body.modes > 0 and (bool(self.shapes.any()) or self.curvatures is not None)
+        """Whether elastic coordinates move it in its body's frame, by more than rounding where that is held."""
+        moves = np.abs(self.shapes) > 1e-12 * self.body.modal_lengths
+        return self.body.modes > 0 and (bool(moves.any()) or self.curvatures is not None)
 
     @property
     def modal_constants(self) -> Array:

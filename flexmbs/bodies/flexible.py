@@ -195,8 +195,6 @@ class FlexibleBody(Body):
         except FlexmbsError as error:
             raise ModelError(f"{self.name}.at(): {error}") from error
         shapes = np.vstack([found.displacement, found.rotation])
-        least = 1e-12 * self.modal_lengths * np.repeat([1.0, 1.0 / self.reduced.mesh.size], 3)[:, None]
-        shapes[np.abs(shapes) <= least] = 0.0  # rounding, where the floating frame is held
         return Frame(self, found.position, turned, shapes, found.second if found.second.any() else None)
 
     # ---- constants ----------------------------------------------------------------------------------------------
