@@ -35,11 +35,17 @@ class Frame:
         return f"{self.body.name}.at({', '.join(f'{x:.4g}' for x in self.position)})"
 
     @property
+    def deforms(self) -> bool:
+        """Whether elastic coordinates move it in its body's frame, by more than rounding where that is held."""
+        moves = np.abs(self.shapes) > 1e-12 * self.body.modal_lengths
+        return self.body.modes > 0 and (bool(moves.any()) or self.curvatures is not None)
+
+    @property
     def modal_constants(self) -> Array:
-        """Shapes and curvatures as one array, for the compiled functions; empty on bodies that do not deform."""
-        if not self.body.modes:
+        """Shapes and curvatures as one array, for the compiled functions; empty where nothing deforms."""
+        if not self.deforms:
             return np.zeros(0)
-        curved = np.zeros(0) if self.curvatures is None else np.ravel(self.curvatures)
+        curved = np.zeros(0) if self.curvatures is None else np.ravel(self.curvatures.transpose(1, 0, 2))
         return np.concatenate([[float(len(curved) > 0)], np.ravel(self.shapes), curved])
 
 

@@ -13,7 +13,14 @@ from numba import types
 from numba.extending import overload
 
 from flexmbs.bodies.body import PLANAR
-from flexmbs.bodies.flexible_frames import MODES, START, add_flexible_arm, flexible_frame, flexible_rates
+from flexmbs.bodies.flexible_frames import (
+    MODES,
+    START,
+    add_flexible_arm,
+    flexible_acceleration,
+    flexible_frame,
+    flexible_rates,
+)
 from flexmbs.bodies.flexible_inertia import flexible_rows, moment_vectors
 from flexmbs.bodies.flexible_tangent import add_flexible, flexible_mass
 from flexmbs.vectors import turn, turn_back
@@ -58,6 +65,24 @@ def _frame_deforms(modal, layout, f, work) -> Callable[..., Any]:
         if modal.frame[f, MODES] == 0:
             return False
         flexible_frame(layout, f, work)
+        return True
+
+    return deforming
+
+
+def frames_accelerate(modal, layout, work):
+    """Accelerations at v' = 0 of all frames on flexible bodies."""
+
+
+@overload(frames_accelerate, jit_options=_options)
+def _frames_accelerate(modal, layout, work) -> Callable[..., Any]:
+    if rigid(modal):
+        return lambda modal, layout, work: False
+
+    def deforming(modal, layout, work):
+        for f in range(modal.frame.shape[0]):
+            if modal.frame[f, MODES] > 0:
+                flexible_acceleration(layout, f, work)
         return True
 
     return deforming

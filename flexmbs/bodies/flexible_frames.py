@@ -16,21 +16,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.bodies.flexible_inertia import VECTORS
-from flexmbs.bodies.flexible_tangent import three
+from flexmbs.bodies.flexible_inertia import SMALL, VECTORS, add_products
+from flexmbs.bodies.flexible_tangent import unit
 from flexmbs.rotations import quaternion_exp, quaternion_matrix
 from flexmbs.vectors import cross, dot, plus, times, turn, turn_back, vector
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_options: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc"},  # sums over modes in any order
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 MODES, START = range(2)
 SHIFT, TURN, SHIFT_RATE, TURN_RATE = 0, 3, 6, 9
 FRAME_VECTORS = 12
-"""Φ̂, Θ̂, H d', H_θ d': rows of the table of a frame's vectors (n,)."""
+"""Φ̂, Θ̂, H d', H_θ d': vectors (n,) one behind the other in the table of a frame."""
 
 
 class ModalLayout(NamedTuple):
@@ -38,8 +44,8 @@ class ModalLayout(NamedTuple):
 
     body: Index  # (bodies, 2) number of elastic coordinates, where the body's constants begin
     constants: Array  # see flexible_inertia.packed
-    frame: Index  # (frames, 2) number of elastic coordinates, where the frame's constants begin
-    frame_constants: Array  # of each frame: whether it has H, Φ, Θ, H (6, n, n)
+    frame: Index  # (frames, 2) number of elastic coordinates (0 where they do not move it), where its constants begin
+    frame_constants: Array  # of each frame: whether it has H, Φ, Θ, H (n, 6, n)
 
 
 class FlexibleWork(NamedTuple):
@@ -48,9 +54,9 @@ class FlexibleWork(NamedTuple):
     d: Array  # (n_v,)
     d_rate: Array
     still: Array  # (n_v,) zeros
-    table: Array  # (VECTORS, widest) see flexible_inertia
-    small: Array  # (3, 3, 3)
-    frame_table: Array  # (FRAME_VECTORS, widest)
+    table: Array  # (VECTORS · widest,) see flexible_inertia
+    small: Array  # (SMALL,)
+    frame_table: Array  # (FRAME_VECTORS · widest,)
     turned: Array  # (1, 3, 3)
 
 
@@ -61,26 +67,20 @@ def flexible_work(modal: ModalLayout, n_v: int) -> FlexibleWork:
         np.zeros(n_v),
         np.zeros(n_v),
         np.zeros(n_v),
-        np.zeros((VECTORS, widest)),
-        np.zeros((3, 3, 3)),
-        np.zeros((FRAME_VECTORS, widest)),
+        np.zeros(VECTORS * widest),
+        np.zeros(SMALL),
+        np.zeros(FRAME_VECTORS * widest),
         np.zeros((1, 3, 3)),
     )
 
 
 @njit(**_options)
-def frame_vectors(constants, at, n, d, v, first, table):
-    """Φ̂, Θ̂ and their rates into the table; returns the frame's shift and rotation vector at d, in body axes."""
-    curved = constants[at] != 0.0
-    for p in range(6):
-        for k in range(n):
-            table[p, k] = constants[at + 1 + p * n + k]
-            table[6 + p, k] = 0.0
-            if curved:
-                row = at + 1 + 6 * n + (p * n + k) * n
-                for i in range(n):
-                    table[p, k] += constants[row + i] * d[first + i]
-                    table[6 + p, k] += constants[row + i] * v[first + i]
+def frame_vectors(constants, at, n, d, first, table):
+    """Φ̂ and Θ̂ into the table; returns the frame's shift and rotation vector at d, in body axes."""
+    for k in range(6 * n):
+        table[k] = constants[at + 1 + k]
+    if constants[at] != 0.0:
+        add_products(constants, at + 1 + 6 * n, 6 * n, n, d, first, table, 0)
     return (
         half_way(constants, at, n, 0, d, first, table),
         half_way(constants, at, n, 3, d, first, table),
@@ -88,25 +88,40 @@ def frame_vectors(constants, at, n, d, v, first, table):
 
 
 @njit(**_inner)
+def curving_vectors(constants, at, n, v, first, table):
+    """H d' and H_θ d' into the table."""
+    for k in range(6 * n, 12 * n):
+        table[k] = 0.0
+    if constants[at] != 0.0:
+        add_products(constants, at + 1 + 6 * n, 6 * n, n, v, first, table, 6 * n)
+
+
+@njit(**_inner)
+def of_mode(table, p, n, k):
+    """Component k of three vectors of the table."""
+    return table[p * n + k], table[(p + 1) * n + k], table[(p + 2) * n + k]
+
+
+@njit(**_inner)
 def half_way(constants, at, n, p, d, d_at, table):
     """Three components of Φ d + ½ dᵀH d, which is the mean of Φ d and Φ̂ d."""
     x = y = z = 0.0
     for k in range(n):
-        own = 0.5 * d[d_at + k]
-        x += own * (constants[at + 1 + p * n + k] + table[p, k])
-        y += own * (constants[at + 1 + (p + 1) * n + k] + table[p + 1, k])
-        z += own * (constants[at + 1 + (p + 2) * n + k] + table[p + 2, k])
+        own, i = 0.5 * d[d_at + k], p * n + k
+        x += own * (constants[at + 1 + i] + table[i])
+        y += own * (constants[at + 1 + i + n] + table[i + n])
+        z += own * (constants[at + 1 + i + 2 * n] + table[i + 2 * n])
     return x, y, z
 
 
 @njit(**_inner)
 def along(table, p, n, x, at):
-    """Three rows of the table times x."""
+    """Three vectors of the table times x."""
     a = b = c = 0.0
     for k in range(n):
-        a += table[p, k] * x[at + k]
-        b += table[p + 1, k] * x[at + k]
-        c += table[p + 2, k] * x[at + k]
+        a += table[p * n + k] * x[at + k]
+        b += table[(p + 1) * n + k] * x[at + k]
+        c += table[(p + 2) * n + k] * x[at + k]
     return a, b, c
 
 
@@ -144,35 +159,49 @@ def left_change(theta, sign, a, change):
 
 @njit(**_options)
 def flexible_frame(layout, f, work):
-    """Pose, twist, acceleration at v' = 0 and Jacobian T of frame f on a flexible body."""
+    """Pose, twist and Jacobian T of frame f on a flexible body."""
     b = layout.frame_body[f]
     n, at = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
     total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
-    table = work.flexible.frame_table
-    shift, theta = frame_vectors(
-        layout.modal.frame_constants, at, n, work.flexible.d, work.flexible.d_rate, first, table
-    )
-    c = plus(vector(layout.frame_position, f), shift)
-    arm, spin = turn(work.rotation, b, c), vector(work.spin, b)
+    table, turned = work.flexible.frame_table, work.flexible.turned
+    shift, theta = frame_vectors(layout.modal.frame_constants, at, n, work.flexible.d, first, table)
+    arm, spin = turn(work.rotation, b, plus(vector(layout.frame_position, f), shift)), vector(work.spin, b)
     sliding = turn(work.rotation, b, along(table, SHIFT, n, work.flexible.d_rate, first))
     turning = along(table, TURN, n, work.flexible.d_rate, first)
-    relative = turn(work.rotation, b, left(theta, 1.0, turning))
-    lever = plus(cross(spin, arm), sliding)
-    curving = turn(work.rotation, b, along(table, SHIFT_RATE, n, work.flexible.d_rate, first))
-    acceleration = plus(cross(spin, plus(lever, sliding)), curving)
-    twisting = left(theta, 1.0, along(table, TURN_RATE, n, work.flexible.d_rate, first))
-    twisting = turn(work.rotation, b, plus(twisting, left_change(theta, 1.0, turning, turning)))
-    twisting = plus(cross(spin, relative), twisting)
+    frame_axes(layout.frame_axes, f, theta, work.rotation, b, turned, work.frame_rotation)
+    for j in range(3):  # R L
+        axis = turn(work.rotation, b, left(theta, 1.0, unit(j)))
+        turned[0, 0, j], turned[0, 1, j], turned[0, 2, j] = axis
+    relative, lever = turn(turned, 0, turning), plus(cross(spin, arm), sliding)
     for i in range(3):
         work.frame_position[f, i] = work.position[b, i] + arm[i]
         work.frame_velocity[f, i] = work.velocity[b, i] + lever[i]
-        work.frame_acceleration[f, i] = acceleration[i]
         work.frame_spin[f, i] = spin[i] + relative[i]
-        work.frame_spin_rate[f, i] = twisting[i]
-    frame_axes(layout.frame_axes, f, theta, work.rotation, b, work.flexible.turned, work.frame_rotation)
     t = layout.frame_t[f]
-    flexible_columns(theta, n, total, b, t, table, work.rotation, work.frame_t)
+    turned_rows(work.rotation, b, table, SHIFT * n, n, work.frame_t, t + total - n, total)
+    turned_rows(turned, 0, table, TURN * n, n, work.frame_t, t + 4 * total - n, total)
     rigid_columns(b, arm, total, n, t, work.rotation, work.frame_t)
+
+
+@njit(**_options)
+def flexible_acceleration(layout, f, work):
+    """Acceleration of frame f at v' = 0, and of its spin."""
+    b = layout.frame_body[f]
+    n, at = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
+    first, table, rate = layout.body_v[b + 1] - n, work.flexible.frame_table, work.flexible.d_rate
+    shift, theta = frame_vectors(layout.modal.frame_constants, at, n, work.flexible.d, first, table)
+    curving_vectors(layout.modal.frame_constants, at, n, rate, first, table)
+    arm, spin = turn(work.rotation, b, plus(vector(layout.frame_position, f), shift)), vector(work.spin, b)
+    sliding = turn(work.rotation, b, along(table, SHIFT, n, rate, first))
+    turning = along(table, TURN, n, rate, first)
+    curving = turn(work.rotation, b, along(table, SHIFT_RATE, n, rate, first))
+    acceleration = plus(cross(spin, plus(cross(spin, arm), times(2.0, sliding))), curving)
+    twisting = left(theta, 1.0, along(table, TURN_RATE, n, rate, first))
+    twisting = turn(work.rotation, b, plus(twisting, left_change(theta, 1.0, turning, turning)))
+    twisting = plus(cross(spin, turn(work.rotation, b, left(theta, 1.0, turning))), twisting)
+    for i in range(3):
+        work.frame_acceleration[f, i] = acceleration[i]
+        work.frame_spin_rate[f, i] = twisting[i]
 
 
 @njit(**_inner)
@@ -186,15 +215,13 @@ def frame_axes(axes, f, theta, rotation, b, small, out):
             out[f, i, j] = axis[i]
 
 
-@njit(**_inner)
-def flexible_columns(theta, n, total, b, t, table, rotation, frame_t):
-    """Columns of T that belong to the elastic coordinates."""
-    for k in range(n):
-        shift = turn(rotation, b, three(table, SHIFT, k))
-        turned = turn(rotation, b, left(theta, 1.0, three(table, TURN, k)))
-        for i in range(3):
-            frame_t[t + i * total + total - n + k] = shift[i]
-            frame_t[t + (3 + i) * total + total - n + k] = turned[i]
+@njit(**_options)
+def turned_rows(matrices, m, table, first, n, out, at, stride):
+    """Matrix m times three vectors of the table that begin at ``first``, as rows of n numbers, ``stride`` apart."""
+    for i in range(3):
+        x, y, z = matrices[m, i, 0], matrices[m, i, 1], matrices[m, i, 2]
+        for k in range(n):
+            out[at + i * stride + k] = x * table[first + k] + y * table[first + n + k] + z * table[first + 2 * n + k]
 
 
 @njit(**_inner)
@@ -224,7 +251,7 @@ def add_flexible_arm(layout, f, force, moment, work, tangents, factor, at, strid
     n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
     total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
     constants, table = layout.modal.frame_constants, work.flexible.frame_table
-    shift, theta = frame_vectors(constants, start, n, work.flexible.d, work.flexible.d_rate, first, table)
+    shift, theta = frame_vectors(constants, start, n, work.flexible.d, first, table)
     c = plus(vector(layout.frame_position, f), shift)
     force, moment = turn_back(work.rotation, b, force), turn_back(work.rotation, b, moment)
     whole, planar = plus(moment, cross(c, force)), total - n == 3
@@ -239,20 +266,19 @@ def add_flexible_arm(layout, f, force, moment, work, tangents, factor, at, strid
         for i in range(axes, 3):
             data[column + (low + i - axes) * stride] += factor * change[i]
         for k in range(n):
-            own = dot(three(table, SHIFT, k), pull) + dot(three(table, TURN, k), twist)
+            own = dot(of_mode(table, SHIFT, n, k), pull) + dot(of_mode(table, TURN, n, k), twist)
             data[column + (total - n + k) * stride] += factor * own
     curved, carried = constants[start] != 0.0, left(theta, -1.0, moment)
     for k in range(n):
-        change = cross(three(table, SHIFT, k), force)
+        change = cross(of_mode(table, SHIFT, n, k), force)
         for i in range(axes, 3):
             data[at + (low + i - axes) * stride + total - n + k] += factor * change[i]
-        turned = left_change(theta, -1.0, moment, three(table, TURN, k))
+        turned = left_change(theta, -1.0, moment, of_mode(table, TURN, n, k))
         for i in range(n):
-            own = dot(three(table, TURN, i), turned)
+            own = dot(of_mode(table, TURN, n, i), turned)
             if curved:
-                for p in range(3):
-                    own += force[p] * constants[start + 1 + 6 * n + (p * n + i) * n + k]
-                    own += carried[p] * constants[start + 1 + 6 * n + ((3 + p) * n + i) * n + k]
+                own += dot(force, of_mode(constants, 0, n, start + 1 + 6 * n * (1 + i) + k))
+                own += dot(carried, of_mode(constants, 3, n, start + 1 + 6 * n * (1 + i) + k))
             data[at + (total - n + i) * stride + total - n + k] += factor * own
 
 
@@ -265,22 +291,21 @@ def flexible_rates(layout, f, work, out):
     b = layout.frame_body[f]
     n, start = layout.modal.frame[f, MODES], layout.modal.frame[f, START]
     total, first = layout.body_v[b + 1] - layout.body_v[b], layout.body_v[b + 1] - n
-    table = work.flexible.frame_table
-    _, theta = frame_vectors(
-        layout.modal.frame_constants, start, n, work.flexible.d, work.flexible.d_rate, first, table
-    )
+    constants, table = layout.modal.frame_constants, work.flexible.frame_table
+    _, theta = frame_vectors(constants, start, n, work.flexible.d, first, table)
+    curving_vectors(constants, start, n, work.flexible.d_rate, first, table)
     spin, turning = (
         turn_back(work.rotation, b, vector(work.spin, b)),
         along(table, TURN, n, work.flexible.d_rate, first),
     )
     for k in range(n):
-        linear = plus(cross(spin, three(table, SHIFT, k)), three(table, SHIFT_RATE, k))
-        turned = three(table, TURN, k)
-        angular = plus(left(theta, 1.0, three(table, TURN_RATE, k)), left_change(theta, 1.0, turning, turned))
+        linear = plus(cross(spin, of_mode(table, SHIFT, n, k)), of_mode(table, SHIFT_RATE, n, k))
+        turned = of_mode(table, TURN, n, k)
+        angular = plus(left(theta, 1.0, of_mode(table, TURN_RATE, n, k)), left_change(theta, 1.0, turning, turned))
         linear, angular = turn(work.rotation, b, linear), turn(work.rotation, b, angular)
         for p in range(3):
             out[p, total - n + k] += linear[p]
             out[3 + p, total - n + k] += angular[p]
 
 
-__all__ = ["ModalLayout", "add_flexible_arm", "flexible_frame", "flexible_rates"]
+__all__ = ["ModalLayout", "add_flexible_arm", "flexible_acceleration", "flexible_frame", "flexible_rates"]

@@ -11,10 +11,12 @@ block rows of the equations of motion are, in body axes,
 
     force   m a + A s + 2 ω × s' + s''
     moment  s × a + I ε + ω × I ω + 2 (tr W - Wᵀ) ω + axial V          (axial V)_c = e_cij V_ij
-    modes   S_i a_i + A_ij P_ji + 2 ω~_ij m_ij d' + m d'' + K d + D d'
+    modes   S_i a_i + A_ij P_ji + 2 ω~_ij m_ij d' + d'' + K d + D d'
 
 They are Lagrange's equations of one kinetic energy, so energy is kept with stiffening and without. G_i and B_ij are the
-stress stiffnesses of the body under the unit accelerations e_i and x_j e_i.
+stress stiffnesses of the body under the unit accelerations e_i and x_j e_i. The elastic coordinates are orthonormal in
+the mass, m_11 + m_22 + m_33 = 1, with K and D diagonal. What is left are products of constant matrices with d and d':
+these lie one behind the other, so that each product is one long loop.
 """
 
 from __future__ import annotations
@@ -25,16 +27,30 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.vectors import cross, dot, minus, plus, times
+from flexmbs.errors import ModelError
+from flexmbs.vectors import cross, plus, times
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_options: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
-# rows of the table of vectors (n,) that the moments of a deformed body are made of
-S, P, MV, GV, BV, MA, GA, BA = 0, 3, 12, 21, 24, 33, 42, 45
-VECTORS = 54
+HEAD = 14
+"""Constants before those of the elastic coordinates: m, ∫ρ x, ∫ρ x xᵀ, whether there is stiffening."""
+MOMENTS, SKEW, BENT, TURNED, TURNED_RATE = 0, 12, 15, 21, 33
+"""Vectors (n, ·) one behind the other in the table: S and P (12); (m_ji - m_ij) d' (3); G d', (B_ji - B_ij) d' (6);
+and for derivatives G d', m_ij d' + B_ji d' (12), and the same of d''. Section s of component k begins at s n + k width.
+"""
+VECTORS = 45
+FIRST, SPEED, RATE, FIELD = 0, 12, 24, 36
+"""Twelve numbers each: s and ∫ρ y yᵀ; s' and W; s'' and V; a and Aᵀ."""
+SMALL = 48
 
 
 class BodyMoments(NamedTuple):
@@ -45,8 +61,8 @@ class BodyMoments(NamedTuple):
     second: Array  # (3, 3) ∫ρ x xᵀ
     shifts: Array  # (3, n) ∫ρ N_i
     turns: Array  # (3, 3, n) ∫ρ x_i N_j
-    stiffness: Array  # (n, n) K
-    damping: Array  # (n, n) D
+    stiffness: Array  # (n, n) K, diagonal
+    damping: Array  # (n, n) D, diagonal
     products: Array  # (3, 3, n, n) m_ij
     shortening: Array  # (3, n, n) G_i
     shearing: Array  # (3, 3, n, n) B_ij
@@ -54,138 +70,129 @@ class BodyMoments(NamedTuple):
 
 def packed(moments: BodyMoments) -> Array:
     """The constants as one flat array, in the order in which the compiled functions read them."""
-    head = np.concatenate([[moments.mass], moments.first, moments.second.ravel()])
-    stiffens = bool(np.any(moments.shortening) or np.any(moments.shearing))
-    arrays = [moments.shifts, moments.turns, moments.stiffness, moments.damping, moments.products]
+    n, m = moments.shifts.shape[1], moments
+    for name, matrix in (("K", m.stiffness), ("D", m.damping), ("m", np.einsum("iikl->kl", m.products) - np.eye(n))):
+        off = matrix - np.diag(np.diag(matrix)) if name != "m" else matrix
+        if np.abs(off).max(initial=0.0) > 1e-6 * max(1.0, np.abs(matrix).max(initial=0.0)):
+            raise ModelError(f"elastic coordinates must be orthonormal in m, K and D; {name} says they are not.")
+    stiffens = bool(np.any(m.shortening) or np.any(m.shearing))
+    shortening = m.shortening.transpose(2, 1, 0)  # the coordinate that is multiplied comes first, axes last
+    both = (m.products + m.shearing).transpose(3, 2, 1, 0).reshape(n, n, 9)
+    arrays = [
+        np.concatenate([[m.mass], m.first, np.ravel(m.second), [float(stiffens)]]),
+        np.concatenate([m.shifts.T, m.turns.reshape(9, n).T], axis=1),
+        np.diag(m.stiffness),
+        np.diag(m.damping),
+        np.concatenate([shortening, both], axis=2),
+        _axial(m.products),
+    ]
     if stiffens:
-        arrays += [moments.shortening, moments.shearing]
-    return np.concatenate([head, [float(stiffens)], *(np.ravel(a) for a in arrays)])
+        arrays.append(np.concatenate([shortening, _axial(m.shearing)], axis=2))
+    return np.concatenate([np.ravel(a) for a in arrays])
 
 
-@njit(**_inner)
-def apply(constants, at, n, x, first, out, row):
-    """out[row] = matrix · x[first:first+n], the matrix (n, n) at constants[at]."""
-    for k in range(n):
-        total = 0.0
-        for i in range(n):
-            total += constants[at + k * n + i] * x[first + i]
-        out[row, k] = total
+def _axial(matrices: Array) -> Array:
+    """(n, n, 3) of e_cij times nine matrices ji."""
+    m = matrices
+    return np.stack([m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]).transpose(2, 1, 0)
+
+
+@njit(**_options)
+def add_products(matrix, at, count, n, x, x_at, out, out_at):
+    """out[out_at + k] += Σ_i x[x_at + i] matrix[at + i count + k], i below n, k below ``count``."""
+    target = out[out_at : out_at + count]
+    i = 0
+    while i + 4 <= n:
+        p = at + i * count
+        a, b = matrix[p : p + count], matrix[p + count : p + 2 * count]
+        c, d = matrix[p + 2 * count : p + 3 * count], matrix[p + 3 * count : p + 4 * count]
+        x0, x1, x2, x3 = x[x_at + i], x[x_at + i + 1], x[x_at + i + 2], x[x_at + i + 3]
+        for k in range(count):
+            target[k] += x0 * a[k] + x1 * b[k] + x2 * c[k] + x3 * d[k]
+        i += 4
+    while i < n:
+        a, x0 = matrix[at + i * count : at + (i + 1) * count], x[x_at + i]
+        for k in range(count):
+            target[k] += x0 * a[k]
+        i += 1
 
 
 @njit(**_options)
 def moment_vectors(constants, at, n, d, d_at, v, rate, v_at, matrix, table):
     """S(d), P(d), and products of the constants with d' (and, with ``matrix``, d''), into the table of vectors."""
-    head, nn = at + 14, n * n
-    stiffens = constants[at + 13] != 0.0
-    products = head + 12 * n + 2 * nn
-    shortening, shearing = products + 9 * nn, products + 12 * nn
-    for i in range(3):
-        for j in range(3):
-            apply(constants, products + (3 * j + i) * nn, n, d, d_at, table, P + 3 * i + j)
-            apply(constants, products + (3 * i + j) * nn, n, v, v_at, table, MV + 3 * i + j)
-            if matrix:
-                apply(constants, products + (3 * i + j) * nn, n, rate, v_at, table, MA + 3 * i + j)
-            for k in range(n):
-                table[P + 3 * i + j, k] += constants[head + 3 * n + (3 * i + j) * n + k]
-    for i in range(3):
-        for k in range(n):
-            table[S + i, k] = constants[head + i * n + k]
-    for i in range(3):
-        if not stiffens:
-            for k in range(n):
-                table[GV + i, k] = table[GA + i, k] = 0.0
-                for j in range(3):
-                    table[BV + 3 * i + j, k] = table[BA + 3 * i + j, k] = 0.0
-            continue
-        apply(constants, shortening + i * nn, n, d, d_at, table, GV + i)
-        for k in range(n):
-            table[S + i, k] += table[GV + i, k]
-        for j in range(3):
-            apply(constants, shearing + (3 * i + j) * nn, n, d, d_at, table, BV)
-            for k in range(n):
-                table[P + 3 * j + i, k] += table[BV, k]
-    if stiffens:
-        for i in range(3):
-            apply(constants, shortening + i * nn, n, v, v_at, table, GV + i)
-            if matrix:
-                apply(constants, shortening + i * nn, n, rate, v_at, table, GA + i)
-            for j in range(3):
-                apply(constants, shearing + (3 * i + j) * nn, n, v, v_at, table, BV + 3 * i + j)
-                if matrix:
-                    apply(constants, shearing + (3 * i + j) * nn, n, rate, v_at, table, BA + 3 * i + j)
-
-
-SECOND, W, V = range(3)
-
-
-@njit(**_inner)
-def contract(table, first, i, j, x, at, n):
-    """Vector i, j of nine in the table times x."""
-    total = 0.0
-    for k in range(n):
-        total += table[first + 3 * i + j, k] * x[at + k]
-    return total
+    nn, big = n * n, at + HEAD + 14 * n
+    skew, bent = big + 12 * nn, big + 15 * nn
+    for k in range(12 * n):
+        table[k] = constants[at + HEAD + k]
+    for k in range(12 * n, VECTORS * n if matrix else TURNED * n):
+        table[k] = 0.0
+    add_products(constants, big, 12 * n, n, d, d_at, table, MOMENTS)
+    add_products(constants, skew, 3 * n, n, v, v_at, table, SKEW * n)
+    if constants[at + HEAD - 1] != 0.0:
+        add_products(constants, bent, 6 * n, n, v, v_at, table, BENT * n)
+    if matrix:
+        for i in range(n):
+            add_products(constants, big + 12 * n * i, 12, n, v, v_at, table, TURNED * n + 12 * i)
+            add_products(constants, big + 12 * n * i, 12, n, rate, v_at, table, TURNED_RATE * n + 12 * i)
 
 
 @njit(**_options)
 def moment_matrices(constants, at, n, d, d_at, v, rate, v_at, table, small):
-    """∫ρ y yᵀ, W and V (3, 3) into ``small``; returns s, s' and s'' of the deformed body."""
-    head = at + 14
+    """s, ∫ρ y yᵀ, s', W, s'' and V of the deformed body into ``small``."""
+    small[:FIELD] = 0.0
+    bent = constants[at + HEAD - 1] != 0.0
+    for k in range(n):
+        half, speed, rush = 0.5 * d[d_at + k], v[v_at + k], rate[v_at + k]
+        for c in range(12):
+            own = table[12 * k + c]
+            small[FIRST + c] += half * (own + constants[at + HEAD + 12 * k + c])
+            small[SPEED + c] += speed * own
+            small[RATE + c] += rush * own
+        if bent:
+            p = BENT * n + 6 * k
+            for c in range(3):
+                small[RATE + c] += speed * table[p + c]
+                small[RATE + 3 + 3 * ((c + 1) % 3) + (c + 2) % 3] += speed * table[p + 3 + c]
     for i in range(3):
-        for j in range(3):
-            second = constants[at + 4 + 3 * i + j]
-            shear = 0.0
-            for k in range(n):
-                own = constants[head + 3 * n + (3 * i + j) * n + k] + constants[head + 3 * n + (3 * j + i) * n + k]
-                second += 0.5 * d[d_at + k] * (table[P + 3 * i + j, k] + table[P + 3 * j + i, k] + own)
-                shear += table[BV + 3 * j + i, k] * v[v_at + k]
-            small[SECOND, i, j] = second
-            small[W, i, j] = contract(table, P, i, j, v, v_at, n)
-            small[V, i, j] = contract(table, P, i, j, rate, v_at, n) + shear
-    return (
-        first_moment(constants, at, n, 0, d, d_at, v, rate, v_at, table),
-        first_moment(constants, at, n, 1, d, d_at, v, rate, v_at, table),
-        first_moment(constants, at, n, 2, d, d_at, v, rate, v_at, table),
-    )
+        small[FIRST + i] += constants[at + 1 + i]
+        for j in range(i + 1):
+            p, q = FIRST + 3 + 3 * i + j, FIRST + 3 + 3 * j + i
+            small[p] = small[q] = small[p] + small[q] + constants[at + 4 + 3 * i + j]
 
 
 @njit(**_inner)
-def first_moment(constants, at, n, i, d, d_at, v, rate, v_at, table):
-    """s_i, s_i' and s_i'' (relative to the frame)."""
-    s, speed, acceleration = constants[at + 1 + i], 0.0, 0.0
-    for k in range(n):
-        s += 0.5 * (constants[at + 14 + i * n + k] + table[S + i, k]) * d[d_at + k]
-        speed += table[S + i, k] * v[v_at + k]
-        acceleration += table[S + i, k] * rate[v_at + k] + table[GV + i, k] * v[v_at + k]
-    return s, speed, acceleration
+def three(array, p):
+    """Three numbers from place p on."""
+    return array[p], array[p + 1], array[p + 2]
 
 
 @njit(**_inner)
 def inertia_times(small, a):
     """I a = (tr ∫ρ y yᵀ) a - (∫ρ y yᵀ) a."""
-    trace = small[SECOND, 0, 0] + small[SECOND, 1, 1] + small[SECOND, 2, 2]
-    return minus(times(trace, a), matrix_times(small, SECOND, a))
-
-
-@njit(**_inner)
-def matrix_times(small, m, a):
-    """Matrix m times a."""
-    return (
-        small[m, 0, 0] * a[0] + small[m, 0, 1] * a[1] + small[m, 0, 2] * a[2],
-        small[m, 1, 0] * a[0] + small[m, 1, 1] * a[1] + small[m, 1, 2] * a[2],
-        small[m, 2, 0] * a[0] + small[m, 2, 1] * a[1] + small[m, 2, 2] * a[2],
-    )
+    return trace_minus(small, FIRST + 3, a)
 
 
 @njit(**_inner)
 def coriolis(small, a):
     """(tr W - Wᵀ) a."""
-    trace = small[W, 0, 0] + small[W, 1, 1] + small[W, 2, 2]
+    return trace_minus(small, SPEED + 3, a)
+
+
+@njit(**_inner)
+def trace_minus(array, p, a):
+    """(tr Q - Qᵀ) a, with the nine numbers of Q from place p on."""
+    trace = array[p] + array[p + 4] + array[p + 8]
     return (
-        trace * a[0] - small[W, 0, 0] * a[0] - small[W, 1, 0] * a[1] - small[W, 2, 0] * a[2],
-        trace * a[1] - small[W, 0, 1] * a[0] - small[W, 1, 1] * a[1] - small[W, 2, 1] * a[2],
-        trace * a[2] - small[W, 0, 2] * a[0] - small[W, 1, 2] * a[1] - small[W, 2, 2] * a[2],
+        trace * a[0] - array[p] * a[0] - array[p + 3] * a[1] - array[p + 6] * a[2],
+        trace * a[1] - array[p + 1] * a[0] - array[p + 4] * a[1] - array[p + 7] * a[2],
+        trace * a[2] - array[p + 2] * a[0] - array[p + 5] * a[1] - array[p + 8] * a[2],
     )
+
+
+@njit(**_inner)
+def axial_of(array, p):
+    """e_cij Q_ij, with the nine numbers of Q from place p on."""
+    return array[p + 5] - array[p + 7], array[p + 6] - array[p + 2], array[p + 1] - array[p + 3]
 
 
 @njit(**_inner)
@@ -195,13 +202,18 @@ def swing(w, e, x):
 
 
 @njit(**_inner)
-def field(w, e, i, j):
-    """A_ij of A = ε~ + ω~ω~ = ε~ + ω ωᵀ - ω² 1."""
-    value = w[i] * w[j]
-    if i == j:
-        return value - dot(w, w)
-    k = 3 - i - j
-    return value - e[k] if (i + 1) % 3 == j else value + e[k]
+def fill_field(w, e, a, small):
+    """a and Aᵀ, A = ε~ + ω~ω~ = ε~ + ω ωᵀ - ω² 1, behind each other."""
+    square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
+    for i in range(3):
+        small[FIELD + i] = a[i]
+        for j in range(3):
+            small[FIELD + 3 + 3 * i + j] = w[i] * w[j]
+        small[FIELD + 3 + 4 * i] -= square
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        small[FIELD + 3 + 3 * j + k] += e[i]
+        small[FIELD + 3 + 3 * k + j] -= e[i]
 
 
 @njit(**_options)
@@ -210,27 +222,21 @@ def flexible_rows(constants, at, n, w, e, a, d, d_at, v, rate, v_at, table, smal
 
     After ``moment_vectors``. Vectors w, e, a are three floats.
     """
-    x, y, z = moment_matrices(constants, at, n, d, d_at, v, rate, v_at, table, small)
-    s, s1, s2 = (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
-    m = constants[at]
+    moment_matrices(constants, at, n, d, d_at, v, rate, v_at, table, small)
+    fill_field(w, e, a, small)
+    s, s1, s2, m = three(small, FIRST), three(small, SPEED), three(small, RATE), constants[at]
     force = plus(plus(times(m, a), swing(w, e, s)), plus(times(2.0, cross(w, s1)), s2))
     moment = plus(plus(cross(s, a), inertia_times(small, e)), cross(w, inertia_times(small, w)))
-    axial = small[V, 1, 2] - small[V, 2, 1], small[V, 2, 0] - small[V, 0, 2], small[V, 0, 1] - small[V, 1, 0]
-    moment = plus(plus(moment, times(2.0, coriolis(small, w))), axial)
-    nn, stiffness = n * n, at + 14 + 12 * n
-    damping, products = stiffness + nn, stiffness + 2 * nn
+    moment = plus(plus(moment, times(2.0, coriolis(small, w))), axial_of(small, RATE + 3))
+    stiffness = at + HEAD + 12 * n
     for k in range(n):
-        total = a[0] * table[S, k] + a[1] * table[S + 1, k] + a[2] * table[S + 2, k]
-        for i in range(3):
-            for j in range(3):
-                total += field(w, e, i, j) * table[P + 3 * j + i, k]
-        total += 2.0 * w[0] * (table[MV + 7, k] - table[MV + 5, k])
-        total += 2.0 * w[1] * (table[MV + 2, k] - table[MV + 6, k])
-        total += 2.0 * w[2] * (table[MV + 3, k] - table[MV + 1, k])
-        for i in range(n):
-            p = k * n + i
-            mass = constants[products + p] + constants[products + 4 * nn + p] + constants[products + 8 * nn + p]
-            total += mass * rate[v_at + i]
-            total += constants[stiffness + p] * d[d_at + i] + constants[damping + p] * v[v_at + i]
+        total = rate[v_at + k] + constants[stiffness + k] * d[d_at + k] + constants[stiffness + n + k] * v[v_at + k]
+        p = SKEW * n + 3 * k
+        total += 2.0 * (w[0] * table[p] + w[1] * table[p + 1] + w[2] * table[p + 2])
+        for c in range(12):
+            total += small[FIELD + c] * table[12 * k + c]
         modal[modal_at + k] = scale * total
     return force, moment, s, s1
+
+
+__all__ = ["BodyMoments", "add_products", "flexible_rows", "moment_vectors", "packed"]

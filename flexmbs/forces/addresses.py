@@ -43,7 +43,7 @@ def fill(layout: Any, work: Any) -> None:
         len(layout.row_start) - 1, len(layout.term_measure), len(forces.params), forces.times, len(forces.pressed),
         len(layout.entry_body), len(work.frame_t), len(forces.curve_kinds), len(forces.curve_params),
         len(forces.user), forces.user_values, done.user.shape[1], done.maps.shape[2],
-        *((0, 0, 0) if modal is None else (flexible.table.shape[1], len(modal.constants), len(modal.frame_constants))),
+        *((0, 0, 0) if modal is None else (modal.body[:, 0].max(), len(modal.constants), len(modal.frame_constants))),
     )  # fmt: skip
     arrays = (
         forces.table, forces.params, forces.pressed, forces.curve_kinds, forces.curve_starts, forces.curve_params,

@@ -14,7 +14,7 @@ from numba import cfunc, njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.flexible_frames import FRAME_VECTORS, FlexibleWork, ModalLayout
-from flexmbs.bodies.flexible_inertia import VECTORS
+from flexmbs.bodies.flexible_inertia import SMALL, VECTORS
 from flexmbs.forces import addresses as entry
 from flexmbs.forces.assemble import add_forces, add_wrenches
 from flexmbs.forces.hooks import rare_hooks
@@ -178,9 +178,9 @@ def flexible_at(at):
         floats(at[entry.ELASTIC], n),
         floats(at[entry.ELASTIC_RATE], n),
         floats(at[entry.STILL], n),
-        table_of_floats(at[entry.VECTOR_TABLE], VECTORS, modes),
-        blocks_of_floats(at[entry.SMALL], 3, 3, 3),
-        table_of_floats(at[entry.FRAME_TABLE], FRAME_VECTORS, modes),
+        floats(at[entry.VECTOR_TABLE], VECTORS * modes),
+        floats(at[entry.SMALL], SMALL),
+        floats(at[entry.FRAME_TABLE], FRAME_VECTORS * modes),
         blocks_of_floats(at[entry.TURNED], 1, 3, 3),
     )
 

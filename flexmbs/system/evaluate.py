@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
-from flexmbs.bodies.flexible_calls import frame_deforms, inertia_deforms, keep_elastic
+from flexmbs.bodies.flexible_calls import frame_deforms, frames_accelerate, inertia_deforms, keep_elastic
 from flexmbs.bodies.flexible_frames import FlexibleWork, flexible_work
 from flexmbs.forces.addresses import fill
 from flexmbs.forces.layout import ForceWork, force_work
@@ -249,6 +249,7 @@ def row_speed(layout, r, v, work):
 @njit(**_inner)
 def constraint_rates(layout, prescribed, v, work):
     """Stage 3d: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
+    frames_accelerate(layout.modal, layout, work)
     for m in range(layout.measure_kind.size):
         i, j = layout.measure_i[m], layout.measure_j[m]
         v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)

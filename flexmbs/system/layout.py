@@ -220,7 +220,7 @@ def lay_out_modes(bodies: Sequence[Body], frames: Sequence[Frame]) -> ModalLayou
     return ModalLayout(
         np.column_stack([[b.modes for b in bodies], _starts([len(c) for c in constants])[:-1]]).astype(np.int64),
         np.concatenate([np.zeros(0), *constants]),
-        np.column_stack([[f.body.modes for f in frames], _starts([len(r) for r in rows])[:-1]])
+        np.column_stack([[f.body.modes if f.deforms else 0 for f in frames], _starts([len(r) for r in rows])[:-1]])
         .astype(np.int64)
         .reshape(-1, 2),
         np.concatenate([np.zeros(0), *rows]),

@@ -45,6 +45,9 @@ class Case:
     ours: Callable[[], System]
     theirs: Callable[[], Built]
     note: str = ""
+    wanted: str = ">= 5"
+    our_place: Callable[[np.ndarray], np.ndarray] | None = None  # what is looked at, from q; else the last body
+    their_place: Callable[[Any, int], np.ndarray] | None = None
 
 
 def settings(steps: int, step: float, choice: tuple[Any, bool]) -> Any:
@@ -63,46 +66,59 @@ def settings(steps: int, step: float, choice: tuple[Any, bool]) -> Any:
     return s
 
 
-def run_theirs(build: Callable[[], Built], chosen: Any) -> tuple[float, np.ndarray]:
+def body_place(mbs: Any, body: int) -> np.ndarray:
+    """Where a rigid body of Exudyn is."""
+    return np.array(mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position, [0, 0, 0]))
+
+
+def run_theirs(
+    build: Callable[[], Built], chosen: Any, place: Callable[[Any, int], np.ndarray] | None = None
+) -> tuple[float, np.ndarray]:
     """Processor time [s] and where the body ends."""
     container, mbs, last = build()
     start = time.process_time()
     mbs.SolveDynamic(chosen)
     spent = time.process_time() - start
-    place = np.array(mbs.GetObjectOutputBody(last, exu.OutputVariableType.Position, [0, 0, 0]))
+    found = (place or body_place)(mbs, last)
     del container
-    return spent, place
+    return spent, found
 
 
-def run_ours(system: System, steps: int, step: float) -> tuple[float, np.ndarray]:
+def run_ours(
+    system: System, steps: int, step: float, place: Callable[[np.ndarray], np.ndarray] | None = None
+) -> tuple[float, np.ndarray]:
     """The same of flexmbs."""
     start = time.process_time()
     history, outcome, _ = GeneralizedAlpha(rho_inf=0.8).run(system, system.initial, steps * step, step, steps)
     spent = time.process_time() - start
     assert outcome == "finished", outcome
+    if place is not None:
+        return spent, place(history.q[-1])
     q = history.q[-1][system.layout.body_q[-2] :]
     return spent, q[:3] if len(q) == 7 else np.append(q[:2], 0.0)
 
 
-def fastest(build: Callable[[], Built], steps: int, velocities: int) -> tuple[Any, bool]:
+def fastest(case: Case, velocities: int) -> tuple[Any, bool]:
     """The choice of settings that takes Exudyn the least time; a dense solver of large systems would take minutes."""
+    build, place = case.theirs, case.their_place
     choices = list(itertools.product(SOLVERS if velocities < 200 else SOLVERS[1:], (True, False)))
-    steps = max(5, steps // 4)
-    return min(choices, key=lambda c: min(run_theirs(build, settings(steps, STEP, c))[0] for _ in range(2)))
+    steps = max(5, case.steps // 4)
+    return min(choices, key=lambda c: min(run_theirs(build, settings(steps, STEP, c), place)[0] for _ in range(2)))
 
 
 def row(case: Case, repeat: int) -> Row:
     """The case measured; stops where the two disagree."""
     system = case.ours()
-    start = run_ours(system, 1, STEP)[1]
-    choice = fastest(case.theirs, case.steps, system.n_v)
+    place_of, their_place_of = case.our_place, case.their_place
+    start = run_ours(system, 1, STEP, place_of)[1]
+    choice = fastest(case, system.n_v)
     ours, theirs, begin, their_begin = [], [], [], []
     for _ in range(repeat):
-        begin.append(run_ours(system, 1, STEP)[0])
-        their_begin.append(run_theirs(case.theirs, settings(1, STEP, choice))[0])
-        spent, place = run_ours(system, case.steps, STEP)
+        begin.append(run_ours(system, 1, STEP, place_of)[0])
+        their_begin.append(run_theirs(case.theirs, settings(1, STEP, choice), their_place_of)[0])
+        spent, place = run_ours(system, case.steps, STEP, place_of)
         ours.append(spent)
-        spent, their_place = run_theirs(case.theirs, settings(case.steps, STEP, choice))
+        spent, their_place = run_theirs(case.theirs, settings(case.steps, STEP, choice), their_place_of)
         theirs.append(spent)
     count = case.steps - 1
     mine = (np.array(ours) - min(begin)) / count
@@ -112,7 +128,7 @@ def row(case: Case, repeat: int) -> Row:
         raise SystemExit(f"{case.name}, {case.size}: the two motions differ by {miss:.2g} of what the last body moved")
     solver = "sparse" if choice[0] == exu.LinearSolverType.EigenSparse else "dense"
     return Row(
-        case.name, case.size, "Exudyn's time / ours, a step", peer.min() / mine.min(), ">= 5",
+        case.name, case.size, "Exudyn's time / ours, a step", peer.min() / mine.min(), case.wanted,
         mine.min() * 1e6, peer.min() * 1e6,
         f"µs; turns {(peer / mine).min():.1f} to {(peer / mine).max():.1f}; differ by {miss:.0e}; {solver}, Jacobian "
         f"{'per step' if choice[1] else 'when needed'}{'; ' + case.note if case.note else ''}",

@@ -47,20 +47,21 @@ class Cloud(Body):
         bends = 0.1 * rng.normal(size=(30, 3, N, N)) * self.stiffens
         if self.planar:
             points[:, 2] = shapes[:, 2] = bends[:, 2] = 0.0
+        root = np.repeat(np.sqrt(masses), 3)[:, None]
+        shapes = (np.linalg.qr(root * shapes.reshape(-1, N))[0] / root).reshape(-1, 3, N)  # orthonormal in the mass
         return points, masses, shapes, bends + bends.transpose(0, 1, 3, 2)
 
     @property
     def moments(self) -> BodyMoments:
         points, masses, shapes, bends = self.points()
         rng = np.random.default_rng(self.seed + 1)
-        root = rng.normal(size=(N, N))
         return BodyMoments(
             masses.sum(),
             masses @ points,
             np.einsum("p,pi,pj->ij", masses, points, points),
             np.einsum("p,pik->ik", masses, shapes),
             np.einsum("p,pi,pjk->ijk", masses, points, shapes),
-            40 * (root @ root.T + np.eye(N)),
+            np.diag(rng.uniform(40.0, 160.0, N)),
             0.0 * np.eye(N),
             np.einsum("p,pik,pjl->ijkl", masses, shapes, shapes),
             np.einsum("p,pikl->ikl", masses, bends),
