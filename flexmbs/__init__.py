@@ -1,13 +1,18 @@
 """flexmbs: flexible multibody dynamics and finite-element assembly."""
 
 from flexmbs import kernel_cache  # noqa: F401 - first: it finds a folder for the compiled kernels
+from flexmbs.analyses.campbell import Campbell, Crossing, campbell
+from flexmbs.analyses.elastic_response import ElasticResponse
+from flexmbs.analyses.elastodynamics import elastodynamics
 from flexmbs.analyses.equilibrium import Equilibrium, SystemModes
 from flexmbs.analyses.forward_dynamics import forward_dynamics
+from flexmbs.analyses.frequency_response import BaseMotion, FrequencyResponse, frequency_response
 from flexmbs.analyses.kinematics import accelerations, inverse_dynamics, kinematics
 from flexmbs.analyses.linear_model import LinearModel, linearise
 from flexmbs.analyses.mass_properties import MassProperties, mass_properties
 from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.quasi_static import quasi_static
+from flexmbs.analyses.rigid_motion import RigidMotion
 from flexmbs.analyses.statics import StaticResult, statics
 from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
@@ -52,7 +57,16 @@ from flexmbs.formulations import (
     Multipliers,
     UdwadiaKalaba,
 )
-from flexmbs.integrators import Baumgarte, Event, ExplicitRK, GeneralizedAlpha, Projected, TangentSpaceODE
+from flexmbs.integrators import (
+    Baumgarte,
+    Event,
+    ExplicitRK,
+    GeneralizedAlpha,
+    ModalSuperposition,
+    Newmark,
+    Projected,
+    TangentSpaceODE,
+)
 from flexmbs.joints import planar
 from flexmbs.joints.drives import Coupling, Drive, Gear, RackAndPinion, component, gear
 from flexmbs.joints.relations import Relation
@@ -119,10 +133,12 @@ __all__ = [
     "AppliedForce",
     "AugmentedLagrangian",
     "Averaged",
+    "BaseMotion",
     "Baumgarte",
     "Blocks",
     "BodyLoad",
     "Bushing",
+    "Campbell",
     "Centrifugal",
     "Chord",
     "CircleInCircle",
@@ -133,9 +149,11 @@ __all__ = [
     "Controller",
     "Coupling",
     "CraigBampton",
+    "Crossing",
     "Cylindrical",
     "Distance",
     "Drive",
+    "ElasticResponse",
     "Elements",
     "Envelope",
     "Equations",
@@ -148,6 +166,7 @@ __all__ = [
     "Force",
     "Frame",
     "FreeInterface",
+    "FrequencyResponse",
     "FullOrder",
     "Gauss",
     "Gear",
@@ -172,11 +191,13 @@ __all__ = [
     "MeshError",
     "MeshWarning",
     "ModalDamping",
+    "ModalSuperposition",
     "ModalTruncation",
     "ModelError",
     "ModelWarning",
     "Modes",
     "Multipliers",
+    "Newmark",
     "NullSpace",
     "Part",
     "PlanarBody",
@@ -199,6 +220,7 @@ __all__ = [
     "Result",
     "Revolute",
     "RigidBody",
+    "RigidMotion",
     "RollingDisc",
     "RotatingFrame",
     "Screw",
@@ -235,9 +257,12 @@ __all__ = [
     "accelerations",
     "available_solvers",
     "averaging_rows",
+    "campbell",
     "component",
+    "elastodynamics",
     "factorize",
     "forward_dynamics",
+    "frequency_response",
     "gear",
     "inverse_dynamics",
     "kinematics",

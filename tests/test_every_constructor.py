@@ -27,6 +27,9 @@ BOX, LINE = fm.Mesh.box((1, 1, 1), (1, 1, 1)), fm.Mesh.line((0, 0, 0), (1, 0, 0)
 FREE = fm.System([GROUND, BODY], [HINGE], [fm.Gravity((0, -9.81, 0))])
 DRIVEN = fm.System([GROUND, BODY], [HINGE, fm.Drive("drive", HINGE.angle, 0.5)])
 STATE = FREE.initial
+BLADE = fm.FlexibleBody(
+    "blade", LINE, STEEL, section=fm.Section.rectangle(0.1, 0.1), fixed="start", reduction=fm.ModalTruncation(2)
+)
 
 
 def loaded(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,6 +85,7 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Maggi": (fm.Maggi, {}),
     "Material": (fm.Material, {"young": 2e11, "poisson": 0.3, "density": 7800.0}),
     "Mesh": (fm.Mesh, {"points": np.eye(3), "cells": [("triangle", [[0, 1, 2]])]}),
+    "Newmark": (fm.Newmark, {"alpha": 0.1}),
     "PlanarBody": (fm.PlanarBody, {"name": "p", "mass": 1.0, "inertia": 1.0, "angle": 0.1, "angular_velocity": 0.2}),
     "PlaneJoint": (fm.PlaneJoint, JOINT),
     "PointInPlane": (fm.PointInPlane, JOINT),
@@ -95,6 +99,7 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Ramp": (fm.Ramp, {"initial": 0.0, "final": 1.0, "start": 0.0, "duration": 1.0}),
     "Revolute": (fm.Revolute, JOINT | {"start": 0.1, "rate": 0.1}),
     "RigidBody": (fm.RigidBody, {"name": "b", "mass": 1.0, "inertia": (1.0, 1.0, 1.0)}),
+    "RigidMotion": (fm.RigidMotion, {"angular_velocity": (0, 0, 1.0), "acceleration": (1.0, 0, 0)}),
     "RollingDisc": (fm.RollingDisc, JOINT | {"radius": 1.0}),
     "Screw": (fm.Screw, JOINT | {"pitch": 0.1, "start": 0.1, "rate": 0.1}),
     "Section": (fm.Section, {"area": 1.0, "Iy": 1.0, "Iz": 1.0, "J": 1.0}),
@@ -117,6 +122,10 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "UserForce": (fm.UserForce, {"name": "u", "frames": [B], "function": lambda t, states: np.zeros(6)}),
     "accelerations": (fm.accelerations, {"system": FREE, "t": 0.0, "q": STATE.q, "v": STATE.v}),
     "averaging_rows": (fm.averaging_rows, {"model": fm.Elements(BOX, STEEL), "nodes": "x0"}),
+    "elastodynamics": (
+        fm.elastodynamics,
+        {"model": BLADE, "rigid": fm.RigidMotion((0, 0, 1.0)), "t_end": 0.1, "step": 0.05, "output_step": 0.05},
+    ),
     "factorize": (fm.factorize, {"K": np.eye(2)}),
     "forward_dynamics": (fm.forward_dynamics, {"system": FREE, "t_end": 0.1, "step": 0.1, "output_step": 0.1}),
     "gear": (fm.gear, {"name": "g", "driven": HINGE.angle, "driver": SLIDE.distance, "ratio": 2.0}),
@@ -138,9 +147,9 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 OUTCOMES = {
-    "Blocks", "Envelope", "Equilibrium", "Frame", "LinearModel", "MassProperties", "MatrixForm", "Modes", "NullSpace",
-    "Part", "Profile", "ReducedPart", "Result", "SectionForces", "Solution", "StaticResult", "StrainGauges",
-    "StressModes", "SystemModes", "TensorField", "Tree",
+    "Blocks", "Campbell", "Crossing", "ElasticResponse", "Envelope", "Equilibrium", "Frame", "FrequencyResponse",
+    "LinearModel", "MassProperties", "MatrixForm", "Modes", "NullSpace", "Part", "Profile", "ReducedPart", "Result",
+    "SectionForces", "Solution", "StaticResult", "StrainGauges", "StressModes", "SystemModes", "TensorField", "Tree",
 }  # fmt: skip
 """What flexmbs makes and users read, and what is there to be inherited from."""
 
@@ -184,18 +193,21 @@ ELSEWHERE: dict[str, str] = {
     "save_reduced": "reduction/test_reduction_storage.py",
     "strain_gauges": "reduction/test_reduction_stress.py",
     "stress_modes": "reduction/test_reduction_stress.py",
+    "BaseMotion": "analyses/test_frequency_response.py",
+    "campbell": "analyses/test_campbell.py",
+    "frequency_response": "analyses/test_frequency_response.py",
 }
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
 PLAIN = {
-    "FullOrder", "Gauss", "GibbsAppell", "MeanAxes", "Multipliers", "StaticCondensation", "UdwadiaKalaba",
-    "available_solvers",
+    "FullOrder", "Gauss", "GibbsAppell", "MeanAxes", "ModalSuperposition", "Multipliers", "StaticCondensation",
+    "UdwadiaKalaba", "available_solvers",
 }  # fmt: skip
 """Without arguments."""
 
 ANYTHING = {
     ("AppliedForce", "follows"), ("Centrifugal", "softening"), ("factorize", "definite"), ("modes", "stiffening"),
-    ("factorize", "product"), ("State", "carried"),
+    ("factorize", "product"), ("State", "carried"), ("elastodynamics", "full_order"),
 }  # fmt: skip
 """Switches, which take anything as yes or no; and what only the solvers themselves pass on."""
 

@@ -60,12 +60,34 @@ def test_element_matrices() -> None:
     np.testing.assert_allclose(-names["translations"].T @ names["q"], force, atol=1e-8)
 
 
-def test_spinning_blade() -> None:
-    names = run("spinning_blade")
-    assert np.all(np.diff(names["frequencies"], axis=0) > 0)
-    assert names["softened"] < names["frequencies"][0, 0]
-    assert names["southwell"][0] == pytest.approx(names["southwell"][1], rel=0.03)
-    assert 1.2 < names["southwell"][0] < 4.0
+def test_spinning_blade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stiffens as Southwell says; twenty modes agree with all nodes; the crossing lies on the ray of its order."""
+    names = draw("spinning_blade", tmp_path, monkeypatch)
+    diagram = names["diagram"]
+    assert diagram.frequencies.shape == (31, 6)
+    assert np.all(np.diff(names["frequencies"][:, 0]) > 0)
+    assert names["softened"].frequencies[1, 0] < names["frequencies"][0, 0]
+    assert names["southwell"][9] == pytest.approx(names["southwell"][29], rel=0.03)
+    assert 1.2 < names["southwell"][29] < 4.0
+    np.testing.assert_allclose(names["frequencies"][-1, :3], names["every_node"].frequencies, rtol=1e-3)
+    (crossing,) = diagram.crossings(4)
+    assert crossing.frequency == pytest.approx(4 * crossing.speed / (2 * np.pi), rel=1e-9)
+
+
+def test_rotor_overhung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward whirl stiffens and backward softens; the shaft's own damping drives forward whirl beyond its critical
+    speed; a disc shaken while it runs answers at the frequencies of the diagram.
+    """
+    names = draw("rotor_overhung", tmp_path, monkeypatch)
+    diagram = names["diagram"]
+    assert diagram.directions[:2] == ("backward", "forward")
+    assert np.all(np.diff(diagram.frequencies[:, 0]) < 0)
+    assert np.all(np.diff(diagram.frequencies[:, 1]) > 0)
+    first, second, *_ = diagram.critical_speeds
+    assert first.frequency == pytest.approx(first.speed / (2 * np.pi), rel=1e-9)
+    assert second.direction == "forward"
+    assert second.speed < names["dry"].stability_limit < diagram.stability_limit
+    assert names["peak"] == pytest.approx(diagram.frequencies[12, 0], abs=1.0)
 
 
 def test_bracket_stress() -> None:

@@ -8,6 +8,7 @@ There, with the linearised equations M δv' + D δv + K δx = Jᵀδλ of the in
     δx' = δv - W δx,   M (δv' + U δv) + D δv + K δx = Jᵀδλ,   J δx = 0,   J δv + C δx = 0,
 
 W = (Ω~, (RᵀΩ)~) and U = (Ω~, -σ~) by bodies. Rows of velocities are missing in the third and have their own C.
+Elastic coordinates of an axisymmetric body are turned back against σ, d = exp(-σΓt) δd: -σΓ in both W and U.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from flexmbs.analyses.axisymmetry import elastic_generator
 from flexmbs.bodies.body import PLANAR, RIGID, vector
+from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.rotations import exp, from_matrix, skew
 from flexmbs.system.free_motions import free_motions
@@ -75,7 +78,13 @@ def small_motions(system: System, state: State, analysis: str, turning: Any = No
         return _about_rest(system, state, analysis)
     changed, here = "", _instant(system, state)
     for steady in _candidates(system, state, analysis, turning):
-        w, u = _frame_terms(system, state, steady)
+        try:
+            w, u = _frame_terms(system, state, steady)
+        except AnalysisError as error:  # a flexible body that is not axisymmetric spins
+            if turning is not None:
+                raise AnalysisError(f"{analysis}: {error}") from None
+            changed = str(error)
+            continue
         found = _free_motions(system, here, w, analysis)
         matrix = _matrix(here, *found, w, u)
         later, turned = _moved(system, state, steady)
@@ -197,7 +206,20 @@ def _frame_terms(system: System, state: State, steady: Steady) -> tuple[Array, A
         if kind == RIGID:
             at = slice(system.layout.body_v[b] + 3, system.layout.body_v[b] + 6)
             u[at, at] = -skew(steady.own[b])
+        bends, turned = _elastic_spin(system, b, steady)
+        if turned is not None:
+            w[bends, bends] = u[bends, bends] = -turned
     return w, u
+
+
+def _elastic_spin(system: System, b: int, steady: Steady) -> tuple[slice, Array | None]:
+    """Where the elastic coordinates of a body are, and σΓ if it has some and spins by itself."""
+    body = system.bodies[b]
+    end = int(system.layout.body_v[b + 1])
+    speed = float(np.linalg.norm(steady.own[b]))
+    if not isinstance(body, FlexibleBody) or speed <= STEADY * float(np.linalg.norm(steady.turning)):
+        return slice(end, end), None
+    return slice(end - body.modes, end), speed * elastic_generator(body.reduced, steady.own[b] / speed, body.name)
 
 
 def _candidates(system: System, state: State, analysis: str, given: Array | None) -> list[Steady]:
@@ -341,6 +363,12 @@ def _moved(system: System, state: State, steady: Steady) -> tuple[State, Array]:
             maps[rotations, rotations] = spun.T
         elif kind == PLANAR:
             q[k + 2] += state.v[at + 2] * s
+        bends, turned = _elastic_spin(system, b, steady)
+        if turned is not None:
+            back = scipy.linalg.expm(-s * turned)
+            elastic = slice(int(system.layout.body_q[b + 1]) - len(back), int(system.layout.body_q[b + 1]))
+            q[elastic] = back @ state.q[elastic]
+            maps[bends, bends] = back
     near = system.evaluate(state.t + s, q, v, state.angles).measure.copy()
     return State(state.t + s, q, v, near), maps
 

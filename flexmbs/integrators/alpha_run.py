@@ -15,6 +15,7 @@ from flexmbs.integrators.alpha_step import (
     AlphaState,
     alpha_work,
     record_widths,
+    remembered,
     steps,
 )
 from flexmbs.integrators.history import History, Snapshot
@@ -53,6 +54,7 @@ class Carried:
     rate: Array
     a: Array
     multipliers: Array
+    remembered: tuple[Any, ...]
 
     def fits(self, method: Any, step: float) -> bool:
         """Whether a run of this method and step can go on with it."""
@@ -89,6 +91,8 @@ class AlphaRun:
         if isinstance(start.carried, Carried) and start.carried.fits(method, h):
             for name in ("rate", "a", "multipliers"):
                 getattr(self.state, name)[:] = getattr(start.carried, name)
+            for mine, carried in zip(remembered(self.work), start.carried.remembered, strict=True):
+                mine[:] = carried
         else:
             self.settle(start.t, h, ON_THEM if method.stabilised else OFF_THEM)
 
@@ -266,7 +270,8 @@ class AlphaRun:
     def carried(self) -> Carried:
         """What the method needs to go on from the present state."""
         s = self.state
-        return Carried(self.method, self.h, s.rate.copy(), s.a.copy(), s.multipliers.copy())
+        memory = tuple(a.copy() for a in remembered(self.work))
+        return Carried(self.method, self.h, s.rate.copy(), s.a.copy(), s.multipliers.copy(), memory)
 
     def missing(self, rows: int) -> Array:
         """Farthest that a row left out misses, in each row of the record; then, of the present state."""

@@ -4,6 +4,10 @@ Brüls and Cardona 2010; Arnold and Brüls 2007. The unknown is the increment x 
 
     q₁ = q₀ ∘ exp(x),  x = h v₀ + h² ((½-β) a₀ + β a₁),  v₁ = v₀ + h ((1-γ) a₀ + γ a₁),
     (1-α_m) a₁ + α_m a₀ = (1-α_f) v'₁ + α_f v'₀.
+
+Newton's matrix changes little from step to step, so that its factors serve as long as corrections shrink fast: by the
+ratio that is measured whenever there are two of them, and known from the last steps where there is one (Hairer and
+Wanner 1996, IV.8). Where an old matrix will not do, the step begins anew with its own.
 """
 
 from __future__ import annotations
@@ -14,10 +18,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.joints.measures import ANGLE
+from flexmbs.joints.measures import ANGLE, pulls
 from flexmbs.profiles.table import evaluate
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
-from flexmbs.system.evaluate import evaluate_position, retract
+from flexmbs.system.evaluate import evaluate_values, move
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import newton_system
 
@@ -29,6 +33,17 @@ _outer: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
+
+SHARE = 0.1
+"""Part of the tolerance left to one step: what is wrong in a position comes back in the next accelerations, larger."""
+OLD = 3
+"""A matrix with which more corrections than this are needed is too old."""
+AGEING = 1.5
+"""Growth of the ratio from step to step that is assumed where it is not measured, and its least value (``LEAST``)."""
+LEAST = 0.01
+
+ROUNDING = 300.0
+"""Corrections that shrink no more but are no larger than this, in what is asked for, are the rounding of positions."""
 
 
 class AlphaState(NamedTuple):
@@ -57,6 +72,12 @@ class AlphaWork(NamedTuple):
     multipliers: Array  # scaled, λ̂
     residual: Array
     factors: Factors
+    jerk: Array  # changes of a and of the multipliers in the last step, per unit of time, and those to be expected next
+    change: Array
+    next_jerk: Array
+    next_change: Array
+    turning: NDArray[np.bool_]  # (rows,) whose multiplier is a moment
+    memory: Array  # the step of which the factors are (0 for none), the ratio by which corrections shrink, all mass
 
 
 def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
@@ -64,8 +85,27 @@ def alpha_work(layout: Layout, plan: Plan) -> AlphaWork:
     n = layout.n_v
     return AlphaWork(
         np.zeros(layout.n_q), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(layout.n_rows), np.zeros(plan.unknowns),
-        factor_arrays(plan),
+        factor_arrays(plan), np.zeros(n), np.zeros(layout.n_rows), np.zeros(n), np.zeros(layout.n_rows),
+        np.array([not pulls(layout.measure_kind[layout.term_measure[k]]) for k in layout.row_start[:-1]], np.bool_),
+        np.array([0.0, 0.0, layout.mass.sum()]),
     )  # fmt: skip
+
+
+def remembered(work: AlphaWork) -> tuple[Array | NDArray[np.int64], ...]:
+    """What a step takes over from those before it beside the state: trends, factors, and what is known of these."""
+    factors = work.factors
+    return (
+        work.jerk, work.change, work.next_jerk, work.next_change, work.memory, factors.data, factors.order,
+    )  # fmt: skip
+
+
+@njit(**_inner)
+def predict(v, a, jerk, multipliers, change, h, scale, trend, increment, scaled):
+    """A first guess: a and the multipliers go on as they did in the last two steps (1), or stay as they are (0)."""
+    for i in range(v.size):
+        increment[i] = h * v[i] + 0.5 * h * h * a[i] + trend * scale * h * jerk[i]
+    for r in range(multipliers.size):
+        scaled[r] = scale * (multipliers[r] + trend * h * change[r])
 
 
 @njit(**_inner)
@@ -92,21 +132,27 @@ def alpha_step(
     scale = beta * h * h
     c_m = (1 - alpha_m) / ((1 - alpha_f) * scale)
     c_d = gamma / (beta * h)
-    n = state.v.size
-    strongest = 0.0
-    for i in range(n):  # predictor: a stays as it is
-        work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i]
+    strongest, length = 0.0, 0.0
+    for i in range(state.v.size):
         strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
+        length = max(length, weights[i])
     # an increment off by δ makes accelerations wrong by δ/βh²: it is accelerations that count
-    enough = tolerance[0] * scale * strongest + tolerance[1]
-    for r in range(state.multipliers.size):
-        work.multipliers[r] = scale * state.multipliers[r]
-    before = np.inf
-    for iteration in range(12):
+    enough = SHARE * tolerance[0] * scale * strongest + tolerance[1]
+    trend = 1.0
+    old = work.memory[0] == h
+    ratio = work.memory[1] if old else 1.0
+    before, count = 0.0, 0
+    for _ in range(16):
+        if trend >= 0.0:
+            predict(
+                state.v, state.a, work.next_jerk, state.multipliers, work.next_change, h, scale, trend,
+                work.increment, work.multipliers,
+            )  # fmt: skip
+            trend = -1.0
         trial(state, h, coefficients, work)
-        retract(layout, state.q, work.increment, work.q)
-        evaluate_position(layout, prescribed, state.angles, work.q, work.v, stages)
-        fresh = iteration == 0 or iteration > 2
+        move(layout, state.q, work.increment, work.q)
+        evaluate_values(layout, prescribed, state.angles, work.q, work.v, stages)
+        fresh = not old and (count == 0 or count > 2)
         newton_system(
             layout, where, work.v, work.rate, work.increment, work.multipliers, scale, c_m, c_d, stages, scratch, fresh,
             work.factors.data, work.residual,
@@ -116,28 +162,40 @@ def alpha_step(
             counts[1] += 1
             factorise(plan, work.factors, 1e-12)
         substitute(plan, work.factors, work.residual)
-        size = 0.0
+        size, finite = 0.0, 0.0
         for b in range(layout.body_kind.size):
             for k in range(layout.body_v[b + 1] - layout.body_v[b]):
                 i = layout.body_v[b] + k
                 step = work.residual[where.body_unknown[b] + k]
                 work.increment[i] -= step
                 size = max(size, abs(step) * weights[i])
+                finite += 0.0 * step  # max passes over what is not a number
+        push, most = 0.0, 0.0
         for r in range(state.multipliers.size):
-            work.multipliers[r] -= work.residual[where.row_unknown[r]]
-        if not np.isfinite(size):
-            return NOT_FINITE
-        # the matrix is that of the first iterate: each further correction shrinks by a known ratio
-        ratio = size / before if before > 0.0 else 0.0
-        if size <= enough or (iteration > 0 and ratio < 0.5 and size * ratio <= enough):
-            total = 0.0
-            for i in range(n):  # max() forgets what is undefined, a sum does not
-                total += work.increment[i]
-            if not np.isfinite(total):
-                return NOT_FINITE
+            step, unit = work.residual[where.row_unknown[r]], 1.0 / length if work.turning[r] else 1.0
+            work.multipliers[r] -= step
+            push, most = max(push, abs(step) * unit), max(most, abs(work.multipliers[r]) * unit)
+        size += finite
+        if count > 0:
+            ratio = size / before if before > 0.0 else 0.0
+        left = 1.0 if ratio >= 0.5 else ratio
+        # a force too small to move anything by what counts is small enough, as where there are no reactions at all
+        enough_push = 100.0 * tolerance[0] * most + work.memory[2] * enough
+        stalled = count > 0 and ratio >= 0.5 and size <= ROUNDING * enough and push <= ROUNDING * enough_push
+        if stalled or (size * left <= enough and push * left <= enough_push):
+            work.memory[0] = h if count < OLD and not stalled else 0.0
+            work.memory[1] = AGEING * max(ratio, LEAST)
             accept(layout, h, coefficients, scale, work.increment, state, work, stages)
             return CONVERGED
-        before = size
+        before, count = size, count + 1
+        if old and (not np.isfinite(size) or (count > 1 and ratio >= 0.5)):
+            trend, old, count = 0.0, False, 0
+        elif old and count > OLD:
+            old, count = False, 0
+        elif not np.isfinite(size):
+            work.memory[0] = 0.0
+            return NOT_FINITE
+    work.memory[0] = 0.0
     return NOT_CONVERGED
 
 
@@ -147,12 +205,20 @@ def accept(layout, h, coefficients, scale, increment, state, work, stages):
     beta = coefficients[2]
     trial(state, h, coefficients, work)
     for i in range(state.v.size):
-        state.a[i] = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        a = (work.increment[i] / h - state.v[i] - (0.5 - beta) * h * state.a[i]) / (beta * h)
+        j = (a - state.a[i]) / h
+        work.next_jerk[i] = 2.0 * j - work.jerk[i]
+        work.jerk[i] = j
+        state.a[i] = a
         state.rate[i] = work.rate[i]
         state.v[i] = work.v[i]
-    retract(layout, state.q, increment, state.q)
+    move(layout, state.q, increment, state.q)
     for r in range(state.multipliers.size):
-        state.multipliers[r] = work.multipliers[r] / scale
+        value = work.multipliers[r] / scale
+        j = (value - state.multipliers[r]) / h
+        work.next_change[r] = 2.0 * j - work.change[r]
+        work.change[r] = j
+        state.multipliers[r] = value
     for m in range(layout.measure_kind.size):
         if layout.measure_kind[m] == ANGLE:
             state.angles[m] = stages.measure[m]

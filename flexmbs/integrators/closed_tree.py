@@ -79,7 +79,7 @@ def placed(m, w):
     tree_state(m.tree, w.x, w.u, w.own)
     frames(m.layout, w.work)
     measured(m.layout, w.reference, w.work)
-    constraints(m.layout, w.prescribed, w.own.v, w.work)
+    constraints(m.layout, w.prescribed, w.work)
 
 
 @njit(**_inner)

@@ -7,7 +7,10 @@ with the number of bodies for chains and trees. A node's own rows are seen by no
 ``coupling`` coordinates are.
 
 Every node has a *front*: a dense matrix of its own unknowns and, after them, those of its later neighbours. Eliminating
-the node leaves in the neighbours' corner what is added to their fronts (Duff and Reid 1983).
+the node leaves in the neighbours' corner what is added to their fronts (Duff and Reid 1983). The node's own rows are
+eliminated from all others, above and below (Gauss-Jordan): with [A B; C D] the front becomes [A⁻¹ A⁻¹B; -CA⁻¹ D-CA⁻¹B].
+That costs more than triangular factors, but a solution is then made of products with whole rows alone, no unknown of a
+node waits for another, and there are many solutions to one elimination.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from flexmbs.system.lanes import LANES, dot_lanes, subtract_lanes
+from flexmbs.system.lanes import LANES, dot_lanes, scale_lanes, subtract_lanes
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -43,7 +46,7 @@ class Plan(NamedTuple):
     Node k has ``size[k]`` unknowns from ``first[k]`` on, the first ``coupling[k]`` of which are seen by others. Its
     front starts at ``front[k]``, rows ``stride[k]`` apart; its later neighbours, ``neighbour[start[k]:start[k+1]]``,
     have their unknowns at ``offset`` in it. ``target``, ``target_stride`` say where the corner of each pair of
-    neighbours goes; ``lower`` where the factors of the node's own rows are kept.
+    neighbours goes.
     """
 
     size: Index
@@ -53,8 +56,6 @@ class Plan(NamedTuple):
     width: Index  # unknowns in the front: own and neighbours'
     front: Index
     stride: Index
-    lower: Index
-    lower_stride: Index
     start: Index
     neighbour: Index
     offset: Index
@@ -103,8 +104,8 @@ def plan(
     size = _index(coupling) + _index(internal)
     offsets = [np.cumsum([size[k], *(coupling[j] for j in struct[k])]) for k in range(count)]
     width = _index([o[-1] for o in offsets])
-    stride, lower_stride = (-(-width // LANES) * LANES, -(-size // LANES) * LANES)
-    length = width * stride + size * lower_stride
+    stride = -(-width // LANES) * LANES
+    length = width * stride
     front = np.cumsum([0, *length])[:-1]
     p = Plan(
         size=size,
@@ -114,8 +115,6 @@ def plan(
         width=width,
         front=_index(front),
         stride=stride,
-        lower=_index(front + width * stride),
-        lower_stride=lower_stride,
         start=_index(np.cumsum([0, *map(len, struct)])),
         neighbour=_index([j for s in struct for j in s]),
         offset=_index([o for own in offsets for o in own[:-1]]),
@@ -146,13 +145,6 @@ def _index(values: Any) -> Index:
 
 
 @njit(**_inner)
-def subtract_row(data, target, factor, source, first, last):
-    """Row at ``target`` -= factor · row at ``source``, from the lane that holds column ``first`` on."""
-    for c in range(first - first % LANES, last, LANES):
-        subtract_lanes(data, target + c, factor, source + c)
-
-
-@njit(**_inner)
 def choose(data, front, stride, order, first, k, n, coupling, weight):
     """Place in ``order`` of the row that eliminates column k.
 
@@ -172,12 +164,25 @@ def choose(data, front, stride, order, first, k, n, coupling, weight):
 
 
 @njit(**_inner)
-def pass_on(p, k, data, order, scale):
-    """Add the neighbours' corner of front k to their fronts; ``scale`` collects what diagonals of rows are made of."""
-    n, front, stride, pair = p.size[k], p.front[k], p.stride[k], p.pair_start[k]
+def collect(p, k, c, source, data, scale):
+    """Add to ``scale`` what eliminating column c takes from the diagonals of closing neighbours.
+
+    Their diagonal is nothing but this, and vanishes where a row is redundant.
+    """
     for s in range(p.start[k], p.start[k + 1]):
-        other, above = p.neighbour[s], front + p.offset[s] * stride
-        rows, offset = p.coupling[other], p.offset[s]
+        other, offset = p.neighbour[s], p.offset[s]
+        if p.closing[other]:
+            for i in range(p.coupling[other]):
+                factor = data[_at(p.front[k] + (offset + i) * p.stride[k] + c)]
+                scale[_at(p.first[other] + i)] += abs(factor * data[_at(source + offset + i)])
+
+
+@njit(**_inner)
+def pass_on(p, k, data):
+    """Add the neighbours' corner of front k to their fronts."""
+    front, stride, pair = p.front[k], p.stride[k], p.pair_start[k]
+    for s in range(p.start[k], p.start[k + 1]):
+        above, rows = front + p.offset[s] * stride, p.coupling[p.neighbour[s]]
         for u in range(p.start[k], p.start[k + 1]):
             columns = p.coupling[p.neighbour[u]]
             for i in range(rows):
@@ -185,13 +190,6 @@ def pass_on(p, k, data, order, scale):
                 for j in range(columns):
                     data[_at(target + j)] += data[_at(source + j)]
             pair += 1
-        if p.closing[other]:  # its diagonal is nothing but this, and vanishes where a row is redundant
-            for i in range(rows):
-                for c in range(n):
-                    pivot_row = front + order[p.first[k] + c] * stride
-                    scale[p.first[other] + i] += abs(
-                        data[_at(above + i * stride + c)] * data[_at(pivot_row + offset + i)]
-                    )
 
 
 @njit(**_inlined)
@@ -204,8 +202,8 @@ def factorise(p, factors, tolerance):
     dropped = 0
     scale[:] = 0.0
     for k in range(p.size.size):
-        n, width, coupling, stride = p.size[k], p.width[k], p.coupling[k], p.stride[k]
-        front, first, lower, lower_stride = p.front[k], p.first[k], p.lower[k], p.lower_stride[k]
+        n, coupling, stride, front, first = p.size[k], p.coupling[k], p.stride[k], p.front[k], p.first[k]
+        end = front + p.width[k] * stride
         for i in range(n):
             order[_at(first + i)] = i + coupling if i < n - coupling else i + coupling - n
             largest = scale[_at(first + i)]
@@ -223,32 +221,16 @@ def factorise(p, factors, tolerance):
             if not abs(pivot) * scale[_at(first + own)] > tolerance:
                 inverse = 0.0
                 dropped += 1
+            scale_lanes(data, source, inverse, stride)
             data[_at(source + c)] = inverse
-            # left of its pivot a row is zero, so that whole lanes can be combined without harm to what is kept there
-            for i in range(c + 1, n):
-                row = order[_at(first + i)]
-                target = front + row * stride
-                factor = data[_at(target + c)] * inverse
-                data[_at(lower + row * lower_stride + c)] = factor
-                if factor != 0.0:
-                    subtract_row(data, target, factor, source, c, width)
-                data[_at(target + c)] = 0.0
-            for target in range(front + n * stride, front + width * stride, stride):
-                factor = data[_at(target + c)] * inverse
-                if factor != 0.0:
-                    subtract_row(data, target, factor, source, c, width)
-                data[_at(target + c)] = factor
-        pass_on(p, k, data, order, scale)
+            collect(p, k, c, source, data, scale)
+            for target in range(front, end, stride):
+                factor = data[_at(target + c)]
+                if factor != 0.0 and target != source:
+                    subtract_lanes(data, target, factor, source, stride)
+                    data[_at(target + c)] = -factor * inverse
+        pass_on(p, k, data)
     return dropped
-
-
-@njit(**_inner)
-def dot_row(data, at, y, first, last):
-    """Σ data[at + j] y[j] to column ``last``, from the lane that holds column ``first`` on."""
-    total = 0.0
-    for c in range(first - first % LANES, last, LANES):
-        total += dot_lanes(data, at + c, y, c)
-    return total
 
 
 @njit(**_inlined)
@@ -257,33 +239,26 @@ def substitute(p, factors, x):
     data, order, _, y = factors
     for k in range(p.size.size):
         n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
-        lower, lower_stride = p.lower[k], p.lower_stride[k]
         for c in range(n):
-            row = order[first + c]
-            at, total = lower + row * lower_stride, x[_at(first + row)]
-            for j in range(c):
-                total -= data[_at(at + j)] * y[_at(j)]
-            y[_at(c)] = total
-        for c in range(n, lower_stride):  # whole lanes are added below
+            y[_at(c)] = x[_at(first + order[_at(first + c)])]
+        last = -(-n // LANES) * LANES  # whole lanes are added
+        for c in range(n, last):
             y[_at(c)] = 0.0
         for c in range(n):
             x[_at(first + c)] = y[_at(c)]
         for s in range(p.start[k], p.start[k + 1]):
             other, above = p.first[p.neighbour[s]], front + p.offset[s] * stride
             for i in range(p.coupling[p.neighbour[s]]):
-                x[_at(other + i)] -= dot_row(data, above + i * stride, y, 0, n)
+                x[_at(other + i)] += dot_lanes(data, above + i * stride, y, last)
     for k in range(p.size.size - 1, -1, -1):
         n, front, stride, first = p.size[k], p.front[k], p.stride[k], p.first[k]
-        for c in range(stride):
-            y[_at(c)] = 0.0
+        for c in range(n):
+            y[_at(c)] = x[_at(first + c)]
         for s in range(p.start[k], p.start[k + 1]):
             other = p.first[p.neighbour[s]]
             for i in range(p.coupling[p.neighbour[s]]):
-                y[_at(p.offset[s] + i)] = x[_at(other + i)]
+                y[_at(p.offset[s] + i)] = -x[_at(other + i)]
+        for c in range(p.width[k], stride):
+            y[_at(c)] = 0.0
         for c in range(n):
-            x[_at(first + c)] -= dot_row(data, front + order[first + c] * stride, y, n, p.width[k])
-        for c in range(n - 1, -1, -1):
-            source, total = front + order[first + c] * stride, x[_at(first + c)]
-            for j in range(c + 1, n):
-                total -= data[_at(source + j)] * x[_at(first + j)]
-            x[_at(first + c)] = total * data[_at(source + c)]
+            x[_at(first + c)] = dot_lanes(data, front + order[_at(first + c)] * stride, y, stride)

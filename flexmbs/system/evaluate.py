@@ -74,8 +74,8 @@ def work_arrays(layout: Layout) -> Work:
     return work
 
 
-@njit(**_inlined)
-def body_poses(layout, q, v, work):
+@njit(**_inner)
+def pose_bodies(layout, q, v, work):
     """Stage 1: position, rotation, velocity and spin of every body."""
     for b in range(layout.body_kind.size):
         kind = layout.body_kind[b]
@@ -107,8 +107,8 @@ def body_poses(layout, q, v, work):
                     velocity[i] = v[m + i]
 
 
-@njit(**_inlined)
-def frames(layout, work):
+@njit(**_inner)
+def pose_frames(layout, work):
     """Stage 2: pose, velocity, acceleration at v' = 0, and Jacobian T (twist from the body's velocities) of frames.
 
     The twist is (velocity, angular velocity) in global axes. What is always zero in T is not written.
@@ -180,18 +180,43 @@ def pull_back(kind, gradient, m, side, factor, t, at, n, out, first):
 
 
 @njit(**_inner)
-def constraints(layout, prescribed, v, work):
-    """Stage 3b: φ and J of all rows; ``prescribed`` (rows, 3) value, rate, acceleration.
+def row_values(layout, prescribed, work):
+    """Stage 3b: φ of all rows; ``prescribed`` (rows, 3) value, rate, acceleration.
 
     Rows of velocities have no φ, but a rate, their value.
     """
+    for r in range(layout.row_start.size - 1):
+        value = -prescribed[r, 0]
+        holonomic = layout.row_holonomic[r]
+        for k in range(layout.row_start[r], layout.row_start[r + 1]):
+            m = layout.term_measure[k]
+            value += layout.term_factor[k] * (work.measure[m] if holonomic else measure_speed(layout, m, work))
+        if holonomic:
+            work.phi[r] = value
+        else:
+            work.phi[r], work.phi_rate[r] = 0.0, value
+
+
+@njit(**_inner)
+def measure_speed(layout, m, work):
+    """Power of the wrench of measure m on the twists of its frames: its rate of change."""
+    i, j, kind, speed = layout.measure_i[m], layout.measure_j[m], layout.measure_kind[m], 0.0
+    for p in range(3):
+        if pulls(kind):
+            speed += work.gradient[m, p] * (work.frame_velocity[j, p] - work.frame_velocity[i, p])
+        if twists(kind):
+            speed += work.gradient[m, 3 + p] * work.frame_spin[i, p] + work.gradient[m, 6 + p] * work.frame_spin[j, p]
+    return speed
+
+
+@njit(**_inner)
+def row_gradients(layout, work):
+    """Stage 3c: J of all rows."""
     work.jacobian[:] = 0.0
     for r in range(layout.row_start.size - 1):
-        phi = -prescribed[r, 0]
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m, factor = layout.term_measure[k], layout.term_factor[k]
             kind = layout.measure_kind[m]
-            phi += factor * work.measure[m]
             for side in range(2):
                 e = layout.term_entry_i[k] if side == 0 else layout.term_entry_j[k]
                 if e >= 0:
@@ -201,9 +226,13 @@ def constraints(layout, prescribed, v, work):
                         kind, work.gradient, m, side, factor,
                         work.frame_t, layout.frame_t[f], layout.entry_at[e + 1] - first, work.jacobian, first,
                     )  # fmt: skip
-        work.phi[r] = phi
-        if not layout.row_holonomic[r]:
-            work.phi[r], work.phi_rate[r] = 0.0, row_speed(layout, r, v, work) - prescribed[r, 0]
+
+
+@njit(**_inner)
+def constraints(layout, prescribed, work):
+    """φ and J of all rows."""
+    row_values(layout, prescribed, work)
+    row_gradients(layout, work)
 
 
 @njit(**_inner)
@@ -219,7 +248,7 @@ def row_speed(layout, r, v, work):
 
 @njit(**_inner)
 def constraint_rates(layout, prescribed, v, work):
-    """Stage 3c: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
+    """Stage 3d: the rates of φ, and γ (J v' = γ) of all rows. Implicit steps do not need it."""
     for m in range(layout.measure_kind.size):
         i, j = layout.measure_i[m], layout.measure_j[m]
         v_i, v_j = vector(work.frame_velocity, i), vector(work.frame_velocity, j)
@@ -244,8 +273,8 @@ def constraint_rates(layout, prescribed, v, work):
         work.phi_rate[r], work.gamma[r] = row_speed(layout, r, v, work) - prescribed[r, level], gamma
 
 
-@njit(**_options)
-def body_inertia(layout, b, v, work, mass, force):
+@njit(**_inner)
+def inertia_of(layout, b, v, work, mass, force):
     """Mass matrix (n_v, n_v) of body b and its force f = Q - h of gravity and velocities (n_v,)."""
     kind = layout.body_kind[b]
     m, c, inertia, g = layout.mass[b], layout.centre[b], layout.inertia[b], layout.gravity
@@ -289,8 +318,8 @@ def body_inertia(layout, b, v, work, mass, force):
             mass[3 + p, 3 + i] = inertia[p, i]
 
 
-@njit(**_inlined)
-def retract(layout, q, increment, out):
+@njit(**_inner)
+def move(layout, q, increment, out):
     """out = q moved by an increment in the space of velocities; rotations by the exponential map in body axes."""
     for b in range(layout.body_kind.size):
         k, m = layout.body_q[b], layout.body_v[b]
@@ -310,14 +339,21 @@ def retract(layout, q, increment, out):
 
 
 @njit(**_options, inline="always")
-def evaluate_position(layout, prescribed, reference, q, v, work):
-    """All stages of which an implicit step makes use: poses, frames (with their velocities), φ and J."""
-    body_poses(layout, q, v, work)
-    frames(layout, work)
+def evaluate_values(layout, prescribed, reference, q, v, work):
+    """The stages of which the residual of an implicit step makes use: poses, frames (with their velocities), φ."""
+    pose_bodies(layout, q, v, work)
+    pose_frames(layout, work)
     measured(layout, reference, work)
-    constraints(layout, prescribed, v, work)
+    row_values(layout, prescribed, work)
     if layout.forces.table.shape[0] > 0:
         all_wrenches(layout.forces, work.forces.addresses, prescribed)
+
+
+@njit(**_options, inline="always")
+def evaluate_position(layout, prescribed, reference, q, v, work):
+    """The same, and J."""
+    evaluate_values(layout, prescribed, reference, q, v, work)
+    row_gradients(layout, work)
 
 
 @njit(**_options)
@@ -325,3 +361,30 @@ def evaluate_all(layout, prescribed, reference, q, v, work):
     """All stages in a row."""
     evaluate_position(layout, prescribed, reference, q, v, work)
     constraint_rates(layout, prescribed, v, work)
+
+
+# ---- single stages, to be called from Python: unpacking a layout for it takes long to compile ----
+
+
+@njit(**_options)
+def body_poses(layout, q, v, work):
+    """See ``pose_bodies``."""
+    pose_bodies(layout, q, v, work)
+
+
+@njit(**_options)
+def frames(layout, work):
+    """See ``pose_frames``."""
+    pose_frames(layout, work)
+
+
+@njit(**_options)
+def body_inertia(layout, b, v, work, mass, force):
+    """See ``inertia_of``."""
+    inertia_of(layout, b, v, work, mass, force)
+
+
+@njit(**_options)
+def retract(layout, q, increment, out):
+    """See ``move``."""
+    move(layout, q, increment, out)

@@ -43,21 +43,26 @@ def linearised(system: Any, t: float, q: Array, v: Array, rate: Array, multiplie
     residual = np.zeros(plan.unknowns)
     unknown = velocity_unknowns(layout, where)
     found, rows = [], []
-    for c_m, c_d in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)):
+    # parts by parts of one matrix: M and D must not drown in the rounding of a stiffness of 1e13
+    weight = 1.0
+    for k in range(4):
+        c_m, c_d = ((0.0, 0.0), (weight, 0.0), (0.0, weight), (0.0, 1.0))[k]
         newton_system(
             layout, where, v, rate, still, multipliers, 1.0, c_m, c_d, work, scratch, True, factors.data, residual
         )
         whole = dense_matrix(plan, factors.data)
         found.append(whole[np.ix_(unknown, unknown)])
         rows.append(whole[np.ix_(where.row_unknown, unknown)])
-    stiffness, with_mass, with_damping = found
+        if k == 0:
+            weight = max(1.0, float(np.abs(found[0]).max(initial=0.0)))
+    stiffness, with_mass, with_damping, _ = found
     bend, drag = system.functions.tangents(system, t, q, v, angles, multipliers) if system.functions else (0.0, 0.0)
     return Linearised(
-        with_mass - stiffness,
-        with_damping - stiffness - drag,
+        (with_mass - stiffness) / weight,
+        (with_damping - stiffness) / weight - drag,
         stiffness - bend,
         system.jacobian(work).toarray(),
-        rows[2] - rows[0],  # with c_d = 1 a row of velocities is J + ∂c/∂q
+        rows[3] - rows[0],  # with c_d = 1 a row of velocities is J + ∂c/∂q
         residual[unknown],
     )
 

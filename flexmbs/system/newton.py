@@ -39,6 +39,7 @@ from flexmbs.joints.measures import (
     vector,
 )
 from flexmbs.system.elimination import Plan, block_place, plan
+from flexmbs.system.evaluate import row_gradients
 from flexmbs.system.graph import Graph, elimination_order
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton_bodies import add_bodies, column, frame_column, triple
@@ -49,7 +50,8 @@ Index = NDArray[np.int64]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _at = np.uint64  # an unsigned index needs no check for counting from the end
-_inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
+_outside: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
+_inner: dict[str, Any] = {**_outside, "forceinline": True}
 
 
 class Places(NamedTuple):
@@ -70,6 +72,7 @@ class Places(NamedTuple):
     user_place: Index  # (blocks, 2) of the tangents of Python forces
     row_diagonal: Index  # value on the diagonal of each row's unknown
     row_active: NDArray[np.bool_]  # rows that count; a redundant row is left out, and its multiplier is zero
+    rate_rows: Index  # rows of velocities
 
 
 def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
@@ -161,6 +164,7 @@ def places(layout: Layout, graph: Graph) -> tuple[Plan, Places]:
         blocks[compiled:],
         row_diagonal,
         np.ones(layout.n_rows, dtype=np.bool_),
+        np.flatnonzero(~layout.row_holonomic),
     )
 
 
@@ -192,54 +196,78 @@ def scratch_arrays(layout: Layout, where: Places) -> Scratch:
 
 
 @njit(**_inner)
-def add_rows(layout, where, multipliers, c_d, work, scratch, matrix, data, residual):
-    """Constraints: residual -Jᵀλ̂ on bodies and φ on rows, and with ``matrix`` -Jᵀ and J T(x)."""
+def add_reactions(layout, where, multipliers, c_d, work, wrench, residual):
+    """Constraints in the residual: -Jᵀλ̂ on bodies, summed up in ``wrench`` (frames, 6), and φ on rows."""
+    wrench[:] = 0.0
     for r in range(layout.row_start.size - 1):
         if not where.row_active[r]:
             residual[where.row_unknown[r]] = multipliers[r]
-            if matrix:
-                data[where.row_diagonal[r]] = 1.0
             continue
         residual[where.row_unknown[r]] = work.phi[r]
         if not layout.row_holonomic[r] and c_d != 0.0:
             residual[where.row_unknown[r]] = work.phi_rate[r] / c_d
+        for k in range(layout.row_start[r], layout.row_start[r + 1]):
+            m = layout.term_measure[k]
+            kind, i, j = layout.measure_kind[m], layout.measure_i[m], layout.measure_j[m]
+            factor = layout.term_factor[k] * multipliers[r]
+            if pulls(kind):
+                for p in range(3):
+                    wrench[i, p] -= factor * work.gradient[m, p]
+                    wrench[j, p] += factor * work.gradient[m, p]
+            if twists(kind):
+                for p in range(3):
+                    wrench[i, 3 + p] += factor * work.gradient[m, 3 + p]
+                    wrench[j, 3 + p] += factor * work.gradient[m, 6 + p]
+    for f in range(layout.frame_body.size):
+        b, at = layout.frame_body[f], layout.frame_t[f]
+        n, unknown = layout.body_v[b + 1] - layout.body_v[b], where.body_unknown[b]
+        first = first_turning(layout.body_kind[b], n)
+        force, moment = triple_of(wrench, f, 0), triple_of(wrench, f, 3)
+        for k in range(n):
+            if k < first and k < 3:  # a frame is shifted as its body is
+                residual[_at(unknown + k)] -= wrench[f, k]
+            else:
+                residual[_at(unknown + k)] -= (
+                    force[0] * work.frame_t[_at(at + k)]
+                    + force[1] * work.frame_t[_at(at + n + k)]
+                    + force[2] * work.frame_t[_at(at + 2 * n + k)]
+                    + moment[0] * work.frame_t[_at(at + 3 * n + k)]
+                    + moment[1] * work.frame_t[_at(at + 4 * n + k)]
+                    + moment[2] * work.frame_t[_at(at + 5 * n + k)]
+                )
+
+
+@njit(**_inner)
+def add_rows(layout, where, work, tangents, data):
+    """Constraints in the matrix: -Jᵀ and J T(x)."""
+    for r in range(layout.row_start.size - 1):
+        if not where.row_active[r]:
+            data[where.row_diagonal[r]] = 1.0
+            continue
         for e in range(layout.entry_start[r], layout.entry_start[r + 1]):
             b, first = layout.entry_body[e], layout.entry_at[e]
-            n, unknown = layout.entry_at[e + 1] - first, where.body_unknown[b]
-            for j in range(n):
-                residual[_at(unknown + j)] -= work.jacobian[_at(first + j)] * multipliers[r]
-            if not matrix:
-                continue
             at, stride, row = where.entry_column[e, 0], where.entry_column[e, 1], where.entry_row[e]
-            for j in range(n):
+            for j in range(layout.entry_at[e + 1] - first):
                 value = work.jacobian[_at(first + j)]
                 data[_at(at + j * stride)] = -value
                 data[_at(row + j)] = value
             if layout.body_kind[b] == RIGID and layout.row_holonomic[r]:
-                turned = turn_back(scratch.tangent, b, triple(work.jacobian, first + 3))
+                turned = turn_back(tangents, b, triple(work.jacobian, first + 3))
                 for j in range(3):
                     data[_at(row + 3 + j)] = turned[j]
 
 
 @njit(**_inner)
 def add_constraint_stiffness(layout, where, work, scratch, multipliers, data):
-    """Subtract ∂(Jᵀλ̂)/∂q T(x) from the matrix."""
+    """Subtract ∂(Jᵀλ̂)/∂q T(x) from the matrix; ``scratch.wrench`` holds what the reactions are."""
     scratch.link[:] = 0.0
-    scratch.wrench[:] = 0.0
     for r in range(layout.row_start.size - 1):
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m = layout.term_measure[k]
-            kind, i, j = layout.measure_kind[m], layout.measure_i[m], layout.measure_j[m]
-            factor = layout.term_factor[k] * multipliers[r]
+            kind = layout.measure_kind[m]
             if kind < RATES:
+                factor = layout.term_factor[k] * multipliers[r]
                 add_stiffness(kind, m, work.vectors, work.gradient, factor, scratch.link, where.measure_link[m])
-            for p in range(3):
-                if pulls(kind):
-                    scratch.wrench[i, p] -= factor * work.gradient[m, p]
-                    scratch.wrench[j, p] += factor * work.gradient[m, p]
-                if twists(kind):
-                    scratch.wrench[i, 3 + p] += factor * work.gradient[m, 3 + p]
-                    scratch.wrench[j, 3 + p] += factor * work.gradient[m, 6 + p]
     for k in range(where.link_i.size):
         if where.link_moves[k] or where.link_turns[k]:
             for side in range(2):
@@ -354,18 +382,29 @@ def add_arm(kind, b, c, force, moment, rotation, tangents, at, stride, data):
             data[at + (3 + i) * stride + 3 + j] -= c[i] * along - inner * t[i] + around[i]
 
 
+@njit(**_outside)
+def newton_matrix(layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, data, residual):
+    """Residual and matrix, forces apart. Wanted once in many steps, so that it is not compiled into them."""
+    data[:] = 0.0
+    row_gradients(layout, work)
+    add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, data.size > 0, data, residual)
+    add_reactions(layout, where, multipliers, c_d, work, scratch.wrench, residual)
+    add_rows(layout, where, work, scratch.tangent, data)
+    add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
+    if where.rate_rows.size > 0:
+        add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
+
+
 @njit(**_options, inline="always")
 def newton_system(
     layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, matrix, data, residual
 ):
     """Residual, and with ``matrix`` Newton's matrix, from an evaluated ``work``."""
     if matrix:
-        data[:] = 0.0
-    add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual)
-    add_rows(layout, where, multipliers, c_d, work, scratch, matrix, data, residual)
-    if matrix:
-        add_constraint_stiffness(layout, where, work, scratch, multipliers, data)
-        add_rates(layout, where, multipliers, c_d, work, scratch.tangent, data)
+        newton_matrix(layout, where, v, rate, increment, multipliers, scale, c_m, c_d, work, scratch, data, residual)
+    else:
+        add_bodies(layout, where, v, rate, increment, scale, c_m, c_d, work, scratch, matrix, data, residual)
+        add_reactions(layout, where, multipliers, c_d, work, scratch.wrench, residual)
     if layout.forces.table.shape[0] + layout.forces.user.shape[0] > 0:
         assemble_forces(
             layout.forces, work.forces.addresses, where, v, increment, multipliers, scale, c_d, scratch.tangent, matrix,

@@ -15,11 +15,11 @@ _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False
 _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper": True}
 
 
-@njit(**_options)
+@njit(**_inner)
 def add_rates(layout, where, multipliers, c_d, work, tangents, data):
     """Of every row c(q, v) = 0: (∂c/∂q) T(x) / c_d in its row, and -∂(Jᵀλ̂)/∂q T(x), but for the arms of frames."""
-    for r in range(layout.row_start.size - 1):
-        if layout.row_holonomic[r] or not where.row_active[r]:
+    for r in where.rate_rows:
+        if not where.row_active[r]:
             continue
         for k in range(layout.row_start[r], layout.row_start[r + 1]):
             m, factor = layout.term_measure[k], layout.term_factor[k]

@@ -72,7 +72,7 @@ def _jacobians(layout, q, v, prescribed, work, out):
         body_poses(layout, q[i], v[i], work)
         frames(layout, work)
         measured(layout, near, work)
-        constraints(layout, prescribed, v[i], work)
+        constraints(layout, prescribed, work)
         out[i] = work.jacobian
 
 

@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 
 from flexmbs.forces.stage import sum_wrenches
 from flexmbs.system.elimination import Factors, Plan, factor_arrays, factorise, substitute
-from flexmbs.system.evaluate import Work, body_inertia
+from flexmbs.system.evaluate import Work, inertia_of
 from flexmbs.system.layout import Layout
 from flexmbs.system.newton import Places
 from flexmbs.system.reaction_friction import settle_friction
 
 Array = NDArray[np.float64]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_inner: dict[str, Any] = {**_options, "no_cpython_wrapper": True}
 
 REDUNDANT = 1e-10
 """Pivots below this, relative to the entries they came from, belong to rows that follow from others."""
 
 
-@njit(**_options)
+@njit(**_inner)
 def add_saddle(layout, where, work, data):
     """J and -Jᵀ into the matrix; rows that do not count get a one on the diagonal."""
     for r in range(layout.row_start.size - 1):
@@ -45,13 +46,14 @@ def add_saddle(layout, where, work, data):
 
 @njit(**_options)
 def add_mass(layout, where, v, work, data, force):
-    """Mass matrices into the matrix; ``force`` (unknowns,) receives f = Q - h."""
+    """Mass matrices and rows into the matrix; ``force`` (unknowns,) receives f = Q - h."""
+    add_saddle(layout, where, work, data)
     width = work.rates.shape[1]
     mass, local = np.zeros((width, width)), np.zeros(width)
     for b in range(layout.body_kind.size):
         n = layout.body_v[b + 1] - layout.body_v[b]
         if n:
-            body_inertia(layout, b, v, work, mass, local)
+            inertia_of(layout, b, v, work, mass, local)
             at, stride = where.body_place[b, 0], where.body_place[b, 1]
             for i in range(n):
                 force[where.body_unknown[b] + i] = local[i]
@@ -61,8 +63,9 @@ def add_mass(layout, where, v, work, data, force):
 
 
 @njit(**_options)
-def add_diagonal(layout, where, weights, data):
-    """A diagonal of weights (n_v,) into the matrix."""
+def add_diagonal(layout, where, weights, work, data):
+    """A diagonal of weights (n_v,) and rows into the matrix."""
+    add_saddle(layout, where, work, data)
     for b in range(layout.body_kind.size):
         at, stride = where.body_place[b, 0], where.body_place[b, 1]
         for i in range(layout.body_v[b + 1] - layout.body_v[b]):
@@ -79,7 +82,7 @@ def accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Wor
 def _accelerations(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> tuple[Array, Array]:
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
     add_mass(layout, where, v, work, factors.data, x)
-    return _solve(layout, plan, where, work, factors, x, work.gamma)
+    return _solve(layout, plan, where, factors, x, work.gamma)
 
 
 def impulse(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> Array:
@@ -87,20 +90,17 @@ def impulse(layout: Layout, plan: Plan, where: Places, v: Array, work: Work) -> 
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
     add_mass(layout, where, v, work, factors.data, x)
     x[:] = 0.0
-    return _solve(layout, plan, where, work, factors, x, -work.phi_rate)[0]
+    return _solve(layout, plan, where, factors, x, -work.phi_rate)[0]
 
 
 def least(layout: Layout, plan: Plan, where: Places, weights: Array, work: Work, target: Array) -> Array:
     """The x of least Σ weight · x² with J x = target."""
     factors, x = factor_arrays(plan), np.zeros(plan.unknowns)
-    add_diagonal(layout, where, weights, factors.data)
-    return _solve(layout, plan, where, work, factors, x, target)[0]
+    add_diagonal(layout, where, weights, work, factors.data)
+    return _solve(layout, plan, where, factors, x, target)[0]
 
 
-def _solve(
-    layout: Layout, plan: Plan, where: Places, work: Work, factors: Factors, x: Array, target: Array
-) -> tuple[Array, Array]:
-    add_saddle(layout, where, work, factors.data)
+def _solve(layout: Layout, plan: Plan, where: Places, factors: Factors, x: Array, target: Array) -> tuple[Array, Array]:
     x[where.row_unknown] = np.where(where.row_active, target, 0.0)
     factorise(plan, factors, REDUNDANT)
     substitute(plan, factors, x)

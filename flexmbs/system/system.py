@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, vector
-from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
@@ -33,6 +32,7 @@ from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
+from flexmbs.system.checks import check, listed
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -59,13 +59,11 @@ class System:
     """
 
     def __init__(self, bodies: Sequence[Body], joints: Sequence[Any] = (), forces: Sequence[Any] = ()) -> None:
-        self.bodies: tuple[Body, ...] = _listed(
-            bodies, "bodies", (Body,), "a body (RigidBody, PlanarBody, Ground, ...)"
-        )
-        self.joints: tuple[Any, ...] = _listed(
+        self.bodies: tuple[Body, ...] = listed(bodies, "bodies", (Body,), "a body (RigidBody, PlanarBody, Ground, ...)")
+        self.joints: tuple[Any, ...] = listed(
             joints, "joints", (Joint, Drive, Coupling, FunctionGroup), "a joint, Drive, Coupling or constraint"
         )
-        self.forces: tuple[Any, ...] = _listed(
+        self.forces: tuple[Any, ...] = listed(
             forces,
             "forces",
             (Gravity, Force, UserForce, RotatingFrame, Controller, BodyLoad),
@@ -74,7 +72,7 @@ class System:
         contacts = [joint.contact for joint in self.joints if isinstance(joint, Cam)]
         self.joints += tuple(c for c in contacts if c not in self.joints)  # there already if taken from a system
         self.bodies += tuple(c.body for c in contacts if c.body not in self.bodies)
-        self._check()
+        check(self)
         groups = [joint.rows for joint in self.joints]
         self.rows: tuple[Row, ...] = tuple(row for group in groups for row in group)
         self.labels: tuple[str, ...] = tuple(
@@ -360,7 +358,7 @@ class System:
         """The elimination without redundant rows: what follows from other rows need not be asked for again."""
         layout, order, where = self.elimination
         active = np.ones(layout.n_rows, dtype=np.bool_)
-        if self.rows:
+        if self.graph.closing:  # rows of a tree are independent, each joint's of its own body
             active[self.rank_decision.redundant] = False
         return layout, order, where._replace(row_active=active)
 
@@ -424,42 +422,6 @@ class System:
 
     # ---- inside -----------------------------------------------------------------------------------------------
 
-    def _check(self) -> None:
-        applied = [f for f in self.forces if not isinstance(f, Gravity)]
-        for kind, items in (("body", self.bodies), ("joint", self.joints), ("force", applied)):
-            names = [i.name for i in items]
-            twice = sorted({n for n in names if names.count(n) > 1})
-            if twice:
-                raise ModelError(f"two {kind} items are named {twice[0]!r}; names must be unique.")
-        if sum(isinstance(b, Ground) for b in self.bodies) > 1:
-            raise ModelError("a system has one Ground.")
-        known = {id(b) for b in self.bodies}
-        if any(isinstance(b, Ground) for b in self.bodies):
-            known.add(id(SPACE))
-        for joint in self.joints:
-            self._coordinates_known(joint)
-            for row in getattr(joint, "rows", ()):
-                for _, measure in row.terms:
-                    for frame in (measure.frame_i, measure.frame_j):
-                        self._known(frame, known, joint.name)
-        for force in applied:
-            for frame in getattr(force, "frames", ()):
-                if frame is not None:
-                    self._known(frame, known, force.name)
-
-    def _coordinates_known(self, of: Any) -> None:
-        """A drive or relation of a joint that is not there would hold the two frames in no other way."""
-        if isinstance(of, Joint):
-            return
-        for row in of.rows:
-            for _, measure in row.terms:
-                if measure.joint is not None and not any(j is measure.joint for j in self.joints):
-                    raise ModelError(
-                        f"{of.name}: {measure.name or 'its coordinate'} belongs to joint {measure.joint.name!r}, which "
-                        "is not among the joints of the system. Add it; a component of a frame without a joint is "
-                        "fm.component(frame, ...)."
-                    )
-
     def _sized(self, values: Any, size: int, what: str) -> Array:
         try:
             array = np.ascontiguousarray(values, dtype=float)
@@ -470,22 +432,3 @@ class System:
                 f"{what} has shape {array.shape}, but this system has {size} of them: it must be ({size},)."
             )
         return array
-
-    def _known(self, frame: Frame, known: set[int], where: str) -> None:
-        if id(frame.body) not in known and frame.body is SPACE:
-            raise ModelError(f"{where} refers to space: add fm.Ground() to the bodies of the system.")
-        if id(frame.body) not in known:
-            names = ", ".join(b.name for b in self.bodies)
-            raise ModelError(f"{where}: body {frame.body.name!r} is not in the system; it has {names}.")
-
-
-def _listed(items: Any, what: str, kinds: tuple[type, ...], words: str) -> tuple[Any, ...]:
-    """The items, if all are of these kinds."""
-    if not isinstance(items, Iterable) or isinstance(items, str):
-        raise ModelError(f"{what}: a list is needed, {what}=[...], not one {type(items).__name__}.")
-    out = tuple(items)
-    for item in out:
-        if not isinstance(item, kinds):
-            called = f"{type(item).__name__} {item.name!r}" if hasattr(item, "name") else repr(item)
-            raise ModelError(f"{what}: {called} is not {words}.")
-    return out

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexmbs.analyses.frequency_response import FrequencyResponse
 from flexmbs.analyses.linear_model import LinearModel
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.ground import Ground
@@ -171,27 +172,39 @@ def amplitude_spectrum(t: ArrayLike, y: ArrayLike, window: str = "hann") -> tupl
 
 
 def frequency_response(
-    model: LinearModel,
-    frequencies: ArrayLike,
+    model: LinearModel | FrequencyResponse,
+    frequencies: ArrayLike | None = None,
     *,
     outputs: Sequence[str] | None = None,
     title: str = "",
     size: tuple[float, float] | None = None,
 ) -> Any:
-    """Gain and phase of a linear model over frequencies [Hz], for every input and the outputs named; a Figure.
+    """Gain and phase over frequencies [Hz], for every input and the outputs named; a Figure.
 
+    Of a result of ``fm.frequency_response``, which has its frequencies, or of a linear model at the frequencies given.
     The gain is output over input in SI units; the outputs are by default those that are no rates.
     """
-    if not isinstance(model, LinearModel):
-        raise AnalysisError(f"frequency_response: a model from fm.linearise is needed, not {type(model).__name__}.")
-    f = np.asarray(frequencies, dtype=float)
+    if isinstance(model, FrequencyResponse):
+        if frequencies is not None:
+            raise AnalysisError("frequency_response: a result of fm.frequency_response has its frequencies already.")
+        f = model.frequencies
+    elif isinstance(model, LinearModel):
+        f = np.asarray(np.nan if frequencies is None else frequencies, dtype=float)
+    else:
+        raise AnalysisError(
+            "frequency_response: a result of fm.frequency_response or a model from fm.linearise is needed, not "
+            f"{type(model).__name__}."
+        )
     if f.ndim != 1 or len(f) < 2 or not np.isfinite(f).all() or not (f > 0).all():
         raise AnalysisError("frequency_response: at least two positive frequencies [Hz] are needed.")
     names = [n for n in model.outputs if not n.endswith(" rate")] if outputs is None else list(outputs)
     for name in names:
         if name not in model.outputs:
             raise AnalysisError(f"frequency_response: no output {name!r}; the model has {', '.join(model.outputs)}.")
-    gains = np.array([model.transfer(2j * np.pi * x) for x in f])
+    if isinstance(model, FrequencyResponse):
+        gains = model.response
+    else:
+        gains = np.array([model.transfer(2j * np.pi * x) for x in f])
     figure, (above, below) = _figure(2, size, title)
     pairs = [(name, given) for name in names for given in range(len(model.inputs))]
     for k, (name, given) in enumerate(pairs):

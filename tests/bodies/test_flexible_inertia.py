@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import flexmbs as fm
 from flexmbs.bodies.flexible_inertia import VECTORS, BodyMoments, flexible_rows, moment_vectors, packed
 from flexmbs.bodies.flexible_tangent import add_flexible
 from flexmbs.rotations import exp, skew, tangent_matrix
@@ -136,3 +137,17 @@ def test_tangent_is_the_derivative(planar: bool) -> None:
     h = 1e-5
     numeric = np.stack([(residual(h * x) - residual(-h * x)) / (2 * h) for x in np.eye(size)], axis=1)
     np.testing.assert_allclose(data.reshape(size, size), numeric, rtol=1e-6, atol=2e-7 * np.abs(numeric).max())
+
+
+def test_rigid_twin_of_a_plane_body_keeps_pose_and_motion():
+    mesh = fm.Mesh.rectangle((1.0, 0.1), (4, 1))
+    arm = fm.FlexibleBody(
+        "arm", mesh, fm.Material(7e10, 0.3, 2700.0), thickness=0.01, reduction=fm.ModalTruncation(3),
+        position=(1.0, 2.0), rotation=0.3, velocity=(0.5, -0.5), angular_velocity=2.0,
+    )  # fmt: skip
+    twin = arm.rigid()
+    assert (twin.name, twin.angle, twin.angular_velocity) == ("arm", pytest.approx(0.3), 2.0)
+    for given, kept in zip(twin.initial, arm.initial, strict=True):
+        np.testing.assert_allclose(given, kept, atol=1e-15)
+    assert twin.mass_parameters[0] == pytest.approx(2.7)
+    assert twin.mass_parameters[2][2, 2] == pytest.approx(2.7 * (1.0 + 0.01) / 3)

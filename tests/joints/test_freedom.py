@@ -92,7 +92,8 @@ def test_rows_hold_what_the_subspace_leaves(planar: bool, joint_type: Any, optio
 @pytest.mark.parametrize(("planar", "joint_type", "options", "free"), CASES)
 def test_coordinates_are_found_again(planar: bool, joint_type: Any, options: Any, free: int) -> None:
     rng = np.random.default_rng(3)
-    ground, body = fm.Ground(), fm.RigidBody("body", 1.0, (1.0, 1.0, 1.0))
+    ground = fm.Ground()
+    body = fm.PlanarBody("body", 1.0, 1.0) if planar else fm.RigidBody("body", 1.0, (1.0, 1.0, 1.0))
     motion = joint_type("joint", ground.at(0, 0, 0), body.at(0, 0, 0), **options).motion
     for _ in range(4):
         x = random_coordinates(motion, rng)

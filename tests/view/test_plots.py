@@ -145,6 +145,46 @@ def test_frequency_response() -> None:
             request()
 
 
+def test_frequency_response_of_a_result() -> None:
+    """The curves are the response; it has its frequencies."""
+    point = fm.Mesh([[0.0, 0.0, 0.0]], [("vertex", [[0]])])
+    model = fm.Elements(point, attachments=[fm.LumpedMass("all", 2.0), fm.GroundSpring("all", (800.0, 800.0, 800.0))])
+    f = np.geomspace(0.5, 20.0, 40)
+    found = fm.frequency_response(model, f, ("all", "x"), "all", damping=fm.Rayleigh(mass=0.5))
+    gain, phase = view.frequency_response(found, outputs=["all x"]).axes
+    np.testing.assert_allclose(gain.get_lines()[0].get_ydata(), np.abs(found.of("all x")))
+    np.testing.assert_allclose(phase.get_lines()[0].get_ydata(), np.degrees(np.angle(found.of("all x"))), atol=1e-9)
+    with pytest.raises(fm.AnalysisError, match="has its frequencies"):
+        view.frequency_response(found, f)
+
+
+def test_campbell() -> None:
+    """Lines of modes, backward dashed, rays of orders with marks where they meet."""
+    point = fm.Mesh([[0.0, 0.0, 0.0]], [("vertex", [[0]])])
+    model = fm.Elements(point, attachments=[fm.LumpedMass("all", 2.0), fm.GroundSpring("all", (800.0, 800.0, 1e5))])
+    diagram = fm.campbell(
+        model, [0.0, 5.0, 15.0, 25.0], count=2, fixed={"all": "z"}, frame="inertial", damping=fm.Rayleigh(mass=0.1)
+    )
+    axis, damping = view.campbell(diagram, orders=(1, 2), damping=True, rpm=True).axes
+    drawn = axis.get_lines()
+    np.testing.assert_allclose(drawn[0].get_ydata(), diagram.frequencies[:, 0])
+    styles = {line.get_label().split()[1]: line.get_linestyle() for line in drawn[:2]}
+    assert styles == {"forward": "-", "backward": "--"}
+    rays = [line for line in drawn[2:] if line.get_linestyle() == "-"]
+    np.testing.assert_allclose(rays[1].get_ydata(), 2 * diagram.speeds / (2 * np.pi))
+    marks = [line for line in drawn if line.get_marker() == "o"]
+    np.testing.assert_allclose(marks[0].get_xdata(), 20.0 * 30 / np.pi, rtol=1e-3)
+    assert axis.get_ylabel() == "frequency in the inertial frame [Hz]"
+    assert damping.get_xlabel() == "speed [rpm]"
+    np.testing.assert_allclose(damping.get_lines()[0].get_ydata(), diagram.damping[:, 0])
+    for words, request in {
+        "from fm.campbell": lambda: view.campbell(3),
+        "orders are numbers": lambda: view.campbell(diagram, orders=("first",)),
+    }.items():
+        with pytest.raises(fm.AnalysisError, match=words):
+            request()
+
+
 def test_convergence() -> None:
     h = np.array([0.1, 0.05, 0.025])
     (axis,) = view.convergence(h, {"mine": 3 * h**2, "theirs": h}, orders=(2,)).axes
