@@ -129,6 +129,7 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "factorize": (fm.factorize, {"K": np.eye(2)}),
     "forward_dynamics": (fm.forward_dynamics, {"system": FREE, "t_end": 0.1, "step": 0.1, "output_step": 0.1}),
     "gear": (fm.gear, {"name": "g", "driven": HINGE.angle, "driver": SLIDE.distance, "ratio": 2.0}),
+    "quasi_static": (fm.quasi_static, {"system": DRIVEN}),
     "inverse_dynamics": (fm.inverse_dynamics, {"system": DRIVEN, "times": (0.0, 0.1)}),
     "kinematics": (fm.kinematics, {"system": DRIVEN, "times": (0.0, 0.1)}),
     "linearise": (fm.linearise, {"system": FREE, "inputs": [HINGE.angle], "outputs": [HINGE.angle]}),

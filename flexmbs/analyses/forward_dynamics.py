@@ -64,7 +64,7 @@ def forward_dynamics(
     if step is None and system.controllers:
         shortest = min(c.period for c in system.controllers)
         h = shortest / np.ceil(shortest / h - 1e-9)
-    if not (np.isfinite(h) and 0 < h <= t_end - begin.t):
+    if not (np.isfinite(h) and 0 < h <= (t_end - begin.t) * (1 + 1e-9)):
         raise AnalysisError(f"step must be positive and at most the time to run ({t_end - begin.t:.6g} s), not {step}.")
     every = 1 if output_step is None or not np.isfinite(output_step) else round(output_step / h)
     if output_step is not None and (every < 1 or not abs(every * h - output_step) <= 1e-6 * output_step):

@@ -84,9 +84,10 @@ def inverse_dynamics(
     """
     if elastic not in ("quasi_static", "vibrating"):
         raise AnalysisError(f'inverse_dynamics: elastic is "quasi_static" or "vibrating", not {elastic!r}.')
-    if step is not None and elastic == "quasi_static":
-        raise AnalysisError('inverse_dynamics: step belongs to elastic="vibrating".')
-    if not isinstance(system, System) or not system.elastic.any():
+    flexible = isinstance(system, System) and bool(system.elastic.any())
+    if step is not None and not (flexible and elastic == "vibrating"):
+        raise AnalysisError('inverse_dynamics: step belongs to elastic="vibrating" of flexible bodies.')
+    if not flexible:
         return _driven(system, times, formulation, forces=True)
     if formulation is not None:
         raise AnalysisError("inverse_dynamics: with flexible bodies there is one balance of forces; no formulation=.")

@@ -100,6 +100,12 @@ def frame_wrenches(
     return out[:, :-1]
 
 
+def _case(body: FlexibleBody, load: str) -> int:
+    """Number of the unit load of a load set, which come last."""
+    names = body.reduced.cases.names
+    return len(names) - 1 - names[::-1].index(load)
+
+
 def _interface_of(body: FlexibleBody, frame: Frame) -> str | None:
     """The interface on which a frame sits, known by its shapes."""
     for name in body.reduced.interfaces:

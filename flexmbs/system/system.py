@@ -41,12 +41,13 @@ from flexmbs.system.graph import SINGULAR, Graph, graph
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.locked import locked
 from flexmbs.system.newton import Places, places
-from flexmbs.system.placing import initial_state, length_weights, walked
+from flexmbs.system.placing import initial_state
 from flexmbs.system.report import report
 from flexmbs.system.saddle import accelerations
 from flexmbs.system.state import State
 from flexmbs.system.tree import Tree, tree_of
 from flexmbs.system.user_forces import UserForces, frame_state
+from flexmbs.system.walking import length_weights, walked
 
 Array = NDArray[np.float64]
 

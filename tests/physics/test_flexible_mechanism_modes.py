@@ -33,6 +33,30 @@ def test_locked_mechanism_is_one_finite_element_model(locked: str) -> None:
     assert found.stable
 
 
+def test_locked_solids_are_one_finite_element_model() -> None:
+    """Two bars welded at rigid faces, against one mesh with a rigid cross-section there."""
+    side = {"cell": "hexahedron20", "origin": (0.0, -0.02, -0.02)}
+    ground = fm.Ground()
+    bars = [
+        fm.FlexibleBody(
+            name, fm.Mesh.box((length, 0.04, 0.05), (count, 1, 1), **side), STEEL, interfaces=["x0", "x1"],
+            reduction=fm.FullOrder(),
+        )
+        for name, length, count in (("first", 0.3, 3), ("second", 0.2, 2))
+    ]  # fmt: skip
+    joints = [
+        fm.Fixed("clamp", ground.at(*bars[0].at("x0").position), bars[0].at("x0")),
+        fm.Fixed("weld", bars[0].at("x1"), bars[1].at("x0")),
+    ]
+    system = fm.System([ground, *bars], joints)
+    whole = fm.Mesh.box((0.5, 0.04, 0.05), (5, 1, 1), **side)
+    whole = whole.with_nodes("weld", np.flatnonzero(np.abs(whole.points[:, 0] - 0.3) < 1e-9))
+    model = fm.Elements(whole, STEEL)
+    held = fm.Projection.fix(model, "x0") & fm.Projection.rigid(model, "weld") & fm.Projection.rigid(model, "x1")
+    exact = fm.modes(model, fixed=held, count=8).frequencies
+    np.testing.assert_allclose(fm.modes(system).frequencies[:8], exact, rtol=1e-5)
+
+
 def test_frames_make_no_difference_about_rest() -> None:
     """All coordinates kept, the floating frame is a matter of words."""
     found = []

@@ -51,6 +51,20 @@ def test_rotating_solid_cantilever(eta: float, flap: float, lag: float) -> None:
     np.testing.assert_allclose(mu[:2], [lag, flap], rtol=5e-3)
 
 
+def test_solid_radial_bar() -> None:
+    """u(L) = tan(aL)/a - L of a bar that spins about one end, without geometric stiffness: 1 %."""
+    mesh = fm.Mesh.box((2.0, 0.05, 0.05), (20, 1, 1), cell="hexahedron20", origin=(0.0, -0.025, -0.025))
+    bar = fm.FlexibleBody(
+        "bar", mesh, fm.Material(7e10, 0.3, 2700.0), fixed="x0", interfaces=["x1"], reduction=fm.Krylov(4),
+        stiffening=False,
+    )  # fmt: skip
+    ground = fm.Ground()
+    hub = fm.Revolute("hub", ground.at(0, 0, 0), bar.at(), axis="z")
+    system = fm.System([ground, bar], [hub, fm.Drive("motor", hub.angle, fm.ConstantSpeed(500.0))])
+    d = fm.statics(system, spin=(0, 0, 500.0)).q[-1][7:]
+    assert (bar.at("x1").shapes[:3] @ d)[0] == pytest.approx(2.611731267731e-2, rel=0.01)
+
+
 def test_solid_shaft() -> None:
     """Whirl of a shaft of solid elements in two bearings: the split between forward and backward within 1 %."""
     speed = 2000.0

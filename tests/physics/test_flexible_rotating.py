@@ -92,8 +92,9 @@ def tip(motion: fm.Result, body: fm.FlexibleBody, times: list[float]) -> np.ndar
     return np.array([(in_body(frame, motion.q[k][7:]) - frame.position)[1] for k in rows])
 
 
-def test_spun_up_cantilever() -> None:
-    blade = cantilever(fm.ModalTruncation(12), count=12)
+@pytest.mark.parametrize(("reduction", "count"), [(fm.ModalTruncation(12), 12), (fm.FullOrder(), 4)], ids=str)
+def test_spun_up_cantilever(reduction: object, count: int) -> None:
+    blade = cantilever(reduction, count=count)
     system = turning(blade, fm.SpinUp(6.0, over=15.0))
     motion = fm.forward_dynamics(system, 10.0, 5e-3)
     np.testing.assert_allclose(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -181,21 +180,19 @@ def test_reactions_are_asked_for_only_where_they_count(full: tuple, monkeypatch:
     rest.stress(other)
 
 
-def test_load_sets_over_time_are_among_the_factors(full: tuple) -> None:
-    """A force with a body, the number of its unit load and a function of time is a load set."""
-    motion, _ = full
+def test_distributed_loads_are_corrected_too() -> None:
+    """At rest under a load set with few modes, the stress is that of the full mesh under it."""
+    push = fm.Pressure("z1", 200.0)
     body = fm.FlexibleBody(
-        "bar", mesh(), STEEL, fixed="x0", reduction=fm.ModalTruncation(modes=2), stiffening=False,
-        loads={"push": fm.Force("x1", (0.0, 1.0, 0.0))},
-    )  # fmt: skip
-    case = body.reduced.cases.names.index("push")
-    load = SimpleNamespace(body=body, case=case, profile=fm.Ramp(0.0, 3.0, 0.0, 0.1))
-    system = SimpleNamespace(forces=[load, fm.Gravity((0, 0, -1))], layout=SimpleNamespace(gravity=np.zeros(3)))
-    states = (motion.t, motion.q, motion.v, motion.angles)
-    factors = loading.load_factors(system, body, motion.motion(motion.system.bodies[1]), states, motion.multipliers)
-    assert_allclose(factors[:, case], load.profile.value(motion.t))
-    assert factors[-1, case] == pytest.approx(3.0)
-    assert factors.shape == (len(motion.t), 13)
+        "bar", mesh(), STEEL, fixed="x0", reduction=fm.ModalTruncation(modes=3), stiffening=False, loads={"push": push}
+    )
+    ground = fm.Ground()
+    clamp = fm.Fixed("clamp", ground.at(0, 0, 0), body.at())
+    rest = fm.statics(fm.System([ground, body], [clamp], [fm.BodyLoad("wind", body, "push", 2.0)]))
+    exact = 2.0 * fm.statics(fm.Elements(mesh(), STEEL), loads=[push], fixed="x0").stress.nodal
+    scale = np.abs(exact).max()
+    assert_allclose(rest.stress(body) / scale, exact / scale, atol=1e-7)
+    assert np.abs(rest.stress(body, corrected=False) - exact).max() > 1e-2 * scale
 
 
 def test_wrong_gauges_are_refused() -> None:

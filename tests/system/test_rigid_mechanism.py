@@ -98,3 +98,37 @@ def test_a_body_is_not_bent_to_close_a_mechanism() -> None:
     assert not state.v[system.elastic].any()
     assert not state.q[14 : 14 + bar.modes].any()
     assert np.abs(state.v).max() > 1.0
+
+
+def slider_crank(miss: float, young: float | None = None) -> fm.System:
+    """A slider-crank in space whose pins miss each other across the plane by a little."""
+    ground, crank = fm.Ground(), fm.RigidBody.box("crank", (0.2, 0.02, 0.02), 1e3)
+    rod: fm.Body = fm.RigidBody.box("rod", (0.5, 0.02, 0.02), 1e3)
+    ends = rod.at(-0.25, 0, 0), rod.at(0.25, 0, miss)
+    if young is not None:
+        mesh = fm.Mesh.line((0.0, 0.0, 0.0), (0.5, 0.0, miss), 4)
+        rod = fm.FlexibleBody("rod", mesh, STEEL, section=fm.Section.circle(0.01), interfaces=["start", "end"])
+        ends = rod.at("start"), rod.at("end")
+    slider = fm.RigidBody.box("slider", (0.1, 0.1, 0.1), 1e3)
+    shaft = fm.Revolute("shaft", ground.at(0, 0, 0), crank.at(-0.1, 0, 0), axis="z")
+    joints = [
+        shaft,
+        fm.Revolute("pin", crank.at(0.1, 0, 0), ends[0], axis="z"),
+        fm.Spherical("wrist", ends[1], slider.at(0, 0, 0)),
+        fm.Prismatic("cylinder", ground.at(0, 0, 0), slider.at(0, 0, 0), axis="x"),
+        fm.Drive("motor", shaft.angle, fm.ConstantSpeed(10.0, start=0.7)),
+    ]
+    return fm.System([ground, crank, rod, slider], joints)
+
+
+@pytest.mark.parametrize("young", [None, 2e11])
+def test_rounding_of_meshes_does_not_keep_it_from_closing(young: float | None) -> None:
+    """Ends that miss by 1e-10 m are closed as well as can be, by bending if there is what bends; 1e-4 m is refused."""
+    system = slider_crank(1e-10, young)
+    state = system.initial
+    left = np.abs(system.evaluate(0.0, state.q, state.v, state.angles).phi).max()
+    assert left < (2e-10 if young is None else 1e-12)
+    rigid = fm.kinematics(system, [0.0, 0.1])
+    assert np.isfinite(rigid.q).all()
+    with pytest.raises(fm.ModelError, match="cannot be closed"):
+        _ = slider_crank(1e-4, young).initial
