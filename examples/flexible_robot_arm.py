@@ -48,8 +48,7 @@ def slew(duration: float) -> tuple[fm.Result, np.ndarray, fm.FlexibleBody]:
     return motion, off[:, 1] * np.cos(both) - off[:, 0] * np.sin(both), lower
 
 
-motion, off, lower = slew(duration=0.6)
-gentle = slew(duration=1.2)[1]
+(motion, off, lower), (_, gentle, _) = slew(duration=0.6), slew(duration=1.2)
 after = motion.t > 0.65
 crossings = motion.t[after][1:][np.diff(np.sign(off[after])) != 0]
 heard = (len(crossings) - 1) / (2 * (crossings[-1] - crossings[0]))
