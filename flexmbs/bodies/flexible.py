@@ -20,6 +20,7 @@ from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction import CraigBampton, ModalTruncation, Part, ReducedPart, Reduction, reduce
 from flexmbs.reduction.floating import second_order_moments
 from flexmbs.reduction.reducing import HELD
+from flexmbs.reduction.reference import MEAN
 from flexmbs.rotations import skew
 
 Array = NDArray[np.float64]
@@ -234,10 +235,10 @@ class FlexibleBody(Body):
         The floating frame is free to second order in d. Taken along with the mean of u₂, ½ dᵀτ d and ½ dᵀρ d, it makes
         u₂ free of momentum, and the mass matrix positive however the frame is held to first order: a frame at one end
         of a free body would otherwise see masses that are negative from deflections of one percent on. A body that is
-        fixed somewhere is held there by what it is fixed to, and keeps its frame there.
+        fixed somewhere is held there by what it is fixed to, and keeps its frame there; mean axes need nothing of it.
         """
         c, n = self.reduced.constants, self.modes
-        if not len(self.reduced.cases.K_g) or self.reduced.reference == HELD:
+        if not len(self.reduced.cases.K_g) or self.reduced.reference in (HELD, MEAN):
             return None
         first, second = second_order_moments(self.reduced.cases.K_g)
         angular = np.stack([second[2, 1] - second[1, 2], second[0, 2] - second[2, 0], second[1, 0] - second[0, 1]])
