@@ -30,6 +30,9 @@ from flexmbs.reduction import (
     stress_modes,
 )
 from flexmbs.reduction.floating import second_order_moments
+from flexmbs.reduction.reducing import HELD
+from flexmbs.reduction.reference import MEAN
+from flexmbs.rotations import skew
 
 Array = NDArray[np.float64]
 
@@ -215,7 +218,7 @@ class FlexibleBody(Body):
         """
         turned = rotation_matrix(axes, f"{self.name}.at(): axes")
         if not place:
-            return Frame(self, np.zeros(3), turned, np.zeros((6, self.modes)))
+            return self._frame(np.zeros(3), turned, np.zeros((6, self.modes)), np.zeros((6, self.modes, self.modes)))
         try:
             if len(place) == 1 and (isinstance(place[0], str | int | np.integer)):
                 found = self.reduced.frame(place[0])
@@ -224,7 +227,16 @@ class FlexibleBody(Body):
         except FlexmbsError as error:
             raise ModelError(f"{self.name}.at(): {error}") from error
         shapes = np.vstack([found.displacement, found.rotation])
-        return Frame(self, found.position, turned, shapes, found.second if found.second.any() else None)
+        return self._frame(found.position, turned, shapes, found.second)
+
+    def _frame(self, position: Array, axes: Array, shapes: Array, second: Array) -> Frame:
+        """A frame whose terms of second order are counted from the axes that carry the shortening along."""
+        carried = np.zeros_like(second)
+        if self.shortening is not None:
+            tau, rho = self.shortening
+            carried = np.concatenate([tau + np.cross(rho, position[:, None, None], axis=0), rho])
+        second = second - carried
+        return Frame(self, position, axes, shapes, second if second.any() else None)
 
     # ---- constants ----------------------------------------------------------------------------------------------
 
@@ -236,10 +248,36 @@ class FlexibleBody(Body):
         shortening, shearing = np.zeros((3, n, n)), np.zeros((3, 3, n, n))
         if len(self.reduced.cases.K_g):
             shortening, shearing = second_order_moments(self.reduced.cases.K_g)
+        if self.shortening is not None:  # without the rigid part of u₂ nothing is left of ∫ρ u₂, and less of ∫ρ u₂ xᵀ
+            tau, rho = self.shortening
+            turned = np.cross(rho[:, None], c.second[:, :, None, None], axis=0)
+            shortening, shearing = np.zeros((3, n, n)), shearing - np.einsum("ikl,j->ijkl", tau, c.s0) - turned
         return BodyMoments(
             c.mass, c.s0, c.second, c.S, c.first.transpose(1, 0, 2), np.diag(c.stiffness), np.diag(c.damping), c.m,
             shortening, shearing,
         )  # fmt: skip
+
+    @cached_property
+    def shortening(self) -> tuple[Array, Array] | None:
+        """Translation τ and rotation ρ (3, modes, modes) that hold the momentum of the shortening u₂ = ½ dᵀH d.
+
+        The floating frame is free to second order in d. Taken along with the mean of u₂, ½ dᵀτ d and ½ dᵀρ d, it makes
+        u₂ free of momentum, and the mass matrix positive however the frame is held to first order: a frame at one end
+        of a free body would otherwise see masses that are negative from deflections of one percent on. A body that is
+        fixed somewhere is held there by what it is fixed to, and keeps its frame there; mean axes need nothing of it.
+        """
+        c, n = self.reduced.constants, self.modes
+        if not len(self.reduced.cases.K_g) or self.reduced.reference in (HELD, MEAN):
+            return None
+        first, second = second_order_moments(self.reduced.cases.K_g)
+        angular = np.stack([second[2, 1] - second[1, 2], second[0, 2] - second[2, 0], second[1, 0] - second[0, 1]])
+        arm = skew(c.s0)
+        inertia = np.block([[c.mass * np.eye(3), -arm], [arm, np.trace(c.second) * np.eye(3) - c.second]])
+        used = [0, 1, 5] if self.planar else list(range(6))
+        moments = np.concatenate([first, angular]).reshape(6, -1)[used]
+        found = np.zeros((6, n * n))
+        found[used] = np.linalg.lstsq(inertia[np.ix_(used, used)], moments, rcond=1e-13)[0]
+        return found[:3].reshape(3, n, n), found[3:].reshape(3, n, n)
 
     @cached_property
     def modal_constants(self) -> Array:

@@ -28,6 +28,9 @@ from flexmbs.reduction.table import ModeRow, energy_shares
 
 Array = NDArray[np.float64]
 
+HELD = "tangent where it is fixed"
+"""The floating frame, in words, of a part that is fixed somewhere."""
+
 
 @one_blas_thread
 def reduce(
@@ -110,7 +113,7 @@ def full_order_projection(
 def _conditions(space: Space, chosen: Any) -> tuple[Conditions, str]:
     """The reference conditions as seen from z, and the frame in words."""
     if chosen is None:
-        return space.under(sp.csr_array((0, space.size))), "tangent where it is fixed"
+        return space.under(sp.csr_array((0, space.size))), HELD
     rows, text = reference_rows(space.part, chosen, space.places)
     return space.under(space.rows(rows)), text
 

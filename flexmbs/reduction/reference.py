@@ -17,6 +17,9 @@ from flexmbs.reduction.part import Part
 
 Array = NDArray[np.float64]
 
+MEAN = "mean axes"
+"""What mean axes are called in words."""
+
 
 @dataclass(frozen=True)
 class Tangent:
@@ -68,7 +71,7 @@ def reference_rows(part: Part, frame: FloatingFrame, places: tuple[Interface, ..
     """B with B d = 0, six rows (three in the plane), and the frame in words."""
     if isinstance(frame, MeanAxes):
         rows = part.momentum(rigid_motions(part)).T
-        return sp.csr_array(rows), "mean axes"
+        return sp.csr_array(rows), MEAN
     if isinstance(frame, Tangent):
         at = _place(part, frame.at, places, 0, "tangent")
         rows, text = frame_rows(part, at)[1], f"tangent at {named(at)}"
