@@ -1,0 +1,52 @@
+"""Pages that scripts write are up to date, as far as that can be told without running everything again."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cases import CASES
+from cases.case import Case
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def validation() -> dict[str, Any]:
+    return runpy.run_path(str(DOCS / "make_validation.py"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
+def test_the_validation_page_has_every_number_of_a_case(case: Case, validation: dict[str, Any]) -> None:
+    """Names, references and bounds are those of the case; what was found agrees with the difference beside it."""
+    text = (DOCS / "validation.md").read_text()
+    assert f"(#{validation['anchor'](case.title)})" in text
+    section = text.split(f"\n### {case.title}\n")[1].split("\n#")[0]
+    assert case.about in section
+    assert f"Reference: {case.source}. flexmbs: {case.model}." in section
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "|" in line][2:]
+    assert len(rows) == len(case.quantities)
+    for (name, reference, found, difference, allowed), quantity in zip(rows, case.quantities, strict=True):
+        assert (name, reference) == (quantity.name, repr(quantity.reference))
+        assert float(allowed) == pytest.approx(quantity.within, rel=0.1)
+        assert float(difference) <= quantity.within
+        assert quantity.difference(float(found)) == pytest.approx(float(difference), abs=0.02 * quantity.within)
+
+
+def test_anchors_are_headings() -> None:
+    """Links within a page and into other pages, as GitHub makes anchors of headings."""
+    anchor = runpy.run_path(str(DOCS / "make_validation.py"))["anchor"]
+    missing = []
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for target, name in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text()):
+            if "://" in target:
+                continue
+            other = (page.parent / target) if target else page
+            headings = re.findall(r"^#+ (.*)$", other.read_text(), re.M)
+            if name not in {anchor(re.sub(r"[`*]", "", heading)) for heading in headings}:
+                missing.append(f"{page.name}: {target}#{name}")
+    assert missing == []
