@@ -1,4 +1,4 @@
-"""Write the table of docs/validation.md: python docs/make_validation.py (a minute, most of it compiling the first time).
+"""Write the tables of docs/validation.md: python docs/make_validation.py (seconds; a minute where kernels must compile).
 
 The cases are those of the tests (tests/cases). What stands outside the two marks of the page is written by hand.
 """
@@ -28,7 +28,7 @@ def page(found: dict[str, Sequence[float]]) -> str:
 
 def overview(found: dict[str, Sequence[float]]) -> str:
     """One line for each case."""
-    lines = ["| case | numbers compared | largest difference | allowed |", "|---|---|---|---|"]
+    lines = ["| case | numbers | difference of the one nearest to its bound | allowed |", "|---|---|---|---|"]
     for cases in GROUPS.values():
         for case in cases:
             q, value = max(_pairs(case, found), key=lambda pair: pair[0].difference(pair[1]) / pair[0].within)
@@ -53,7 +53,7 @@ def details(found: dict[str, Sequence[float]]) -> str:
 
 def row(quantity: Quantity, found: float) -> str:
     """One line of a case's table; numbers have three digits more than what is allowed tells apart."""
-    digits = min(13, 3 + math.ceil(-math.log10(quantity.within)))
+    digits = min(15, 3 + math.ceil(-math.log10(quantity.within)))
     size = quantity.scale or abs(quantity.reference)
     shown = 0.0 if abs(found) < 1e-12 * size else found
     return (
