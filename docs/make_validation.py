@@ -1,4 +1,4 @@
-"""Write the tables of docs/validation.md: python docs/make_validation.py (seconds; a minute where kernels must compile).
+"""Write the tables of docs/validation.md: python docs/make_validation.py (seconds; a minute where it must compile).
 
 The cases are those of the tests (tests/cases). What stands outside the two marks of the page is written by hand.
 """
