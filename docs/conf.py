@@ -1,7 +1,7 @@
 """The documentation as a site: pip install -e ".[docs]" && sphinx-build -W docs site.
 
 Pages are plain Markdown that GitHub shows as well. Three things are done while building: the menu follows the links of
-index.md, links to files of the repository become downloads or go to what stands in for a folder, and equations become
+index.md; links to files of the repository become downloads, those to its folders plain text; and equations become
 MathML, which browsers show without any script or network.
 """
 
@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 HERE = Path(__file__).parent
@@ -57,18 +58,14 @@ def read(app: Any, name: str, source: list[str]) -> None:
 
 def equation(writer: Any, node: Any) -> None:
     """One displayed equation."""
-    import docutils.nodes
-
     writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
-    raise docutils.nodes.SkipNode
+    raise SkipNode
 
 
 def symbol(writer: Any, node: Any) -> None:
     """Mathematics in a line of text."""
-    import docutils.nodes
-
     writer.body.append(convert(node.astext()))
-    raise docutils.nodes.SkipNode
+    raise SkipNode
 
 
 def setup(app: Any) -> None:

@@ -1,8 +1,8 @@
 """Make the pictures of the documentation: python docs/make_pictures.py [names ...].
 
 A picture ``docs/images/<name>.png`` that a page shows is ``<name>.png`` as an example or a code block of a page writes
-it: whichever names it in its text is run in an empty folder. docs/examples.md is written too, from what the examples say
-of themselves. Without names all pictures are made, in a few minutes.
+it: whichever names it in its text is run in an empty folder. docs/examples.md is written too, from what the examples
+say of themselves. Without names all pictures are made, in a few minutes.
 """
 
 from __future__ import annotations
