@@ -63,10 +63,10 @@ def run(path: Path) -> None:
 
 
 def keep(picture: Path) -> None:
-    """Store a picture, not wider than it need be, with a palette of its own colours."""
+    """Store a picture, not wider than it need be, in 255 colours, dithered."""
     image = Image.open(picture).convert("RGB")
     image.thumbnail((WIDTH, 10 * WIDTH), Image.Resampling.LANCZOS)
-    image.quantize(255, dither=Image.Dither.NONE).save(IMAGES / picture.name, optimize=True)
+    image.quantize(255).save(IMAGES / picture.name, optimize=True)
 
 
 def make(names: Iterable[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +52,29 @@ def test_anchors_are_headings() -> None:
             if name not in {anchor(re.sub(r"[`*]", "", heading)) for heading in headings}:
                 missing.append(f"{page.name}: {target}#{name}")
     assert missing == []
+
+
+def test_the_front_page_leads_to_every_page() -> None:
+    """The menu of the site is made from its links."""
+    links = re.findall(r"\]\(([^)#\s]+\.md)\)", (DOCS / "index.md").read_text())
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert pages - set(links) == {"index.md"}
+
+
+def test_every_picture_is_shown_and_made_by_an_example_or_a_page() -> None:
+    """By docs/make_pictures.py, from the name of its file."""
+    make = runpy.run_path(str(DOCS / "make_pictures.py"))
+    stored = {path.name for path in (DOCS / "images").iterdir()}
+    assert stored == make["shown"]()
+    for name in sorted(stored):
+        assert make["source"](name).exists()
+    assert make["GALLERY"].read_text() == make["gallery"](), "run python docs/make_pictures.py"
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="the site is built with the extra 'docs'")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(DOCS), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "<math" in (tmp_path / "theory.html").read_text()
+    assert "://cdn" not in (tmp_path / "theory.html").read_text()
