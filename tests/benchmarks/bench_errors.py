@@ -5,9 +5,9 @@
 A chain of three rods on revolute joints, and the planar slider-crank. Each library may choose: flexmbs of
 ``GeneralizedAlpha``, ``ExplicitRK`` and ``TangentSpaceODE`` (order 8 and 5), Exudyn of generalized-alpha and, for the
 chain, of its explicit methods on a kinematic tree in joint angles (``DOPRI5`` with adaptive, ``RK67`` with constant
-steps); they do not take the constraints of the slider-crank. Steps and tolerances are refined until the position is as good as asked.
-The exact one comes from ``TangentSpaceODE(rtol=1e-13)``; that Exudyn comes within 1e-8 of it shows that it is exact.
-Processor time, the least of several runs.
+steps); they do not take the constraints of the slider-crank. Steps and tolerances are refined until the position is as
+good as asked. The exact one comes from ``TangentSpaceODE(rtol=1e-13)``; that Exudyn comes within 1e-8 of it shows that
+it is exact. Processor time, the least of several runs.
 """
 
 from __future__ import annotations
