@@ -80,15 +80,13 @@ def reference() -> str:
     }
     sections["Pictures"] = {f"view.{name}": getattr(view, name) for name in view.__all__}
     sections = {title: things for title, things in sections.items() if things}
-    lines = [
-        "# Reference",
-        "",
-        "All public names, from their docstrings (written by `docs/make_reference.py`): names of",
-    ]
+    lines = ["# Reference", ""]
+    lines += ["All public names, from their docstrings (written by `docs/make_reference.py`): those of"]
     lines += ["`import flexmbs as fm`, and of `from flexmbs import view`.", "", "| | |", "|---|---|"]
+    links = iter(anchors([heading for title, things in sections.items() for heading in (title, *things)]))
     for title, things in sections.items():
-        links = ", ".join(f"[{name}](#{anchor(name)})" for name in things)
-        lines.append(f"| [{title}](#{anchor(title)}) | {links} |")
+        first, *others = (f"[{heading}](#{next(links)})" for heading in (title, *things))
+        lines.append(f"| {first} | {', '.join(others)} |")
     for title, things in sections.items():
         lines += ["", f"## {title}"]
         for name, thing in things.items():
