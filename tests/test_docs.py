@@ -78,3 +78,12 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "<math" in (tmp_path / "theory.html").read_text()
     assert "://cdn" not in (tmp_path / "theory.html").read_text()
+
+
+def test_the_performance_page_has_a_table_for_every_benchmark() -> None:
+    """Written by tests/benchmarks/run.py --page between the marks of its name."""
+    page = (DOCS / "performance.md").read_text()
+    for path in (ROOT / "tests" / "benchmarks").glob("bench_*.py"):
+        name = path.stem.removeprefix("bench_")
+        table = page.split(f"<!-- begin: {name} -->")[1].split(f"<!-- end: {name} -->")[0]
+        assert table.count("\n|") > 3, f"python tests/benchmarks/run.py --page {name}"

@@ -57,14 +57,15 @@ def main() -> None:
 
 
 def setting() -> str:
-    """What ran on what."""
+    """What ran on what, and how busy the machine was (the mean number of running processes; 1 is ours)."""
     packages = []
     for name in PACKAGES:
         try:
             packages.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return f"Python {platform.python_version()}, {', '.join(packages)}; {os.cpu_count()} cores, {platform.machine()}."
+    versions = f"Python {platform.python_version()}, {', '.join(packages)}"
+    return f"{versions}; {os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f}."
 
 
 def written(page: str, name: str, text: str) -> str:

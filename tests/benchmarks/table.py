@@ -78,14 +78,19 @@ def markdown(rows: Sequence[Row]) -> str:
         "measure": lambda r: r.measure,
         "value": lambda r: r.figure,
         "wanted": lambda r: r.wanted.replace(">=", "≥").replace("<=", "≤"),
-        "flexmbs": lambda r: "" if r.seconds is None else f"{r.seconds:.3g} {r.unit}",
-        "peer": lambda r: "" if r.peer_seconds is None else f"{r.peer_seconds:.3g} {r.unit}",
+        "flexmbs": lambda r: "" if r.seconds is None else f"{three_digits(r.seconds)} {r.unit}",
+        "peer": lambda r: "" if r.peer_seconds is None else f"{three_digits(r.peer_seconds)} {r.unit}",
         "note": lambda r: r.note,
     }
     used = {name: cell for name, cell in columns.items() if any(cell(r) for r in rows)}
     lines = ["| " + " | ".join(used) + " |", "|" + "---|" * len(used)]
     lines += ["| " + " | ".join(cell(r) for cell in used.values()) + " |" for r in rows]
     return "\n".join(lines)
+
+
+def three_digits(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def best(run: Callable[[S], T], repeat: int, prepare: Callable[[], S]) -> tuple[float, T]:
