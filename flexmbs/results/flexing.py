@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.flexible import FlexibleBody
@@ -100,9 +99,7 @@ class Flexing(Moving):
             if held:
                 shifts, turns = shifts - shift[k] - np.cross(turn[k], places), turns - turn[k]
             moved[k] = points + exaggerated(points, one, float(scale), places, shifts, turns)
-        origin = motion.position + np.einsum("tij,tj->ti", motion.rotation, shift)
-        rotation = motion.rotation @ Rotation.from_rotvec(turn).as_matrix()
-        return _one(origin[:, None, :] + moved @ rotation.transpose(0, 2, 1), at)
+        return _one(some.position(body)[:, None, :] + moved @ some.rotation(body).transpose(0, 2, 1), at)
 
     # ---- stress -------------------------------------------------------------------------------------------------
 
