@@ -26,9 +26,10 @@ from flexmbs.view.force_pieces import loads
 from flexmbs.view.look import ARROW, EDGE, LOAD, OUTLINE, PLAIN, STEEL
 from flexmbs.view.mechanism import Drawing, Options, drawing, frame_of
 from flexmbs.view.poses import as_result, interpolated, poses
-from flexmbs.view.report_facts import ranges, tables
+from flexmbs.view.report_facts import Fact, ranges, tables
 from flexmbs.view.report_packing import floats, octets, packed
-from flexmbs.view.report_plots import Seen, plots as chosen_plots
+from flexmbs.view.report_plots import Seen
+from flexmbs.view.report_plots import plots as chosen_plots
 from flexmbs.view.report_scene import bodies, stretched
 from flexmbs.view.scene import ColorBar
 
@@ -155,7 +156,8 @@ def _field(color: str, one: Coloring) -> dict[str, Any]:
     """Name, range and colours of a field; ``factor`` makes what the page computes of the unit of the bar."""
     bar = one.bar
     return {
-        "name": color, "title": bar.title, "low": bar.low, "high": bar.high, "colors": _stops(bar), "factor": one.factor,
+        "name": color, "title": bar.title, "low": bar.low, "high": bar.high, "factor": one.factor,
+        "colors": _stops(bar),
     }  # fmt: skip
 
 
@@ -258,9 +260,14 @@ def _subtitle(result: Result) -> str:
     return " · ".join([*what, *span, result.outcome])
 
 
-def _table(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    body = "".join(f'<tr><th scope="row">{escape(a)}</th><td>{escape(b)}</td></tr>' for a, b in rows)
-    return f"<table><caption>{escape(title)}</caption><tbody>{body}</tbody></table>"
+def _table(title: str, rows: Sequence[Fact]) -> str:
+    body = ""
+    for name, value, when in rows:
+        jump = (
+            "" if when is None else f' <button type="button" class="jump" data-time="{when!r}">at {when:.5g} s</button>'
+        )
+        body += f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{jump}</td></tr>'
+    return f'<div class="card"><h2>{escape(title)}</h2><table><tbody>{body}</tbody></table></div>'
 
 
 def _warnings(texts: Sequence[str]) -> str:

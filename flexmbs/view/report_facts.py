@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint
@@ -12,79 +13,15 @@ from flexmbs.results import Result
 from flexmbs.view.report_plots import Plot, Seen
 from flexmbs.view.units import with_prefix
 
-Rows = list[tuple[str, str]]
+Array = NDArray[np.float64]
+Fact = tuple[str, str, float | None]
+"""Name, value with its unit, and the time at which it was, if at any."""
 
 
-def tables(result: Result, seen: Seen) -> list[tuple[str, Rows]]:
+def tables(result: Result, seen: Seen) -> list[tuple[str, list[Fact]]]:
     """Titles and rows; tables without rows are left out."""
     found = [("Model", _model(result)), ("Run", _run(result)), ("Largest values", _largest(result, seen))]
     return [(title, rows) for title, rows in found if rows]
-
-
-def _model(result: Result) -> Rows:
-    system = result.system
-    joints = [j for j in system.joints if isinstance(j, Joint)]
-    drives = [j for j in system.joints if isinstance(j, Drive)]
-    rows = [
-        ("Bodies", f"{len(system.bodies)}, together {float(np.sum(system.layout.mass)):.4g} kg"),
-        (
-            "Joints",
-            f"{len(joints)}" + (f", and {len(drives)} drives" if len(drives) > 1 else ", and a drive" * len(drives)),
-        ),
-        ("Mobility", str(system.mobility)),
-    ]
-    count = int(np.count_nonzero(system.elastic))
-    if count:
-        rows.append(("Elastic coordinates", str(count)))
-    if system.redundant:
-        rows.append(("Redundant rows", str(len(system.redundant))))
-    return rows
-
-
-def _run(result: Result) -> Rows:
-    energy = result.energy
-    rows = [
-        ("Outcome", result.outcome),
-        ("Time", f"{result.t[0]:.6g} to {result.t[-1]:.6g} s" if len(result.t) > 1 else f"{result.t[0]:.6g} s"),
-        ("Instants kept", str(len(result.t))),
-        ("Energy, start", _number(energy.total[0], "J")),
-        ("Energy, end", _number(energy.total[-1], "J")),
-    ]
-    if result.forces_known and len(result.t) > 1:
-        rows += [
-            ("Supplied by drives", _number(energy.supplied[-1], "J")),
-            ("Taken by forces", _number(energy.dissipated[-1], "J")),
-            ("Unexplained", f"{energy.drift[-1]:.2g} J"),
-        ]
-    rows.append(("Largest constraint error", f"{result.constraint_error.max():.2g}"))
-    rows += [(name[:1].upper() + name[1:], f"{count}") for name, count in result.counters.items()]
-    if result.wall_time:
-        rows.append(("Wall time", f"{result.wall_time:.3g} s"))
-    return rows
-
-
-def _largest(result: Result, seen: Seen) -> Rows:
-    """What is largest over the whole motion, and when."""
-    system = result.system
-    rows: Rows = []
-    if seen.stress is not None:
-        for b, history in seen.stress.stress.items():
-            name = seen.stress.bar.title.partition("[")[0].strip().removeprefix("largest ")
-            rows.append((f"{system.bodies[b].name}: {name}", _when(history.max(axis=1), seen.stress.shown.t, "Pa")))
-    for b, piece in seen.flesh.items():
-        sizes = np.array([piece.deformation(d).max() for d in seen.elastic[b]])
-        rows.append((f"{system.bodies[b].name}: deformation", _when(sizes, seen.t, "m")))
-    if result.forces_known:
-        for joint in system.joints:
-            if isinstance(joint, Joint):
-                both = result.reaction(joint)
-                force = np.linalg.norm(both[:, : 2 if both.shape[1] == 3 else 3], axis=1)
-                if force.max(initial=0.0) > 0:
-                    rows.append((f"{joint.name}: force", _when(force, result.t, "N")))
-            elif isinstance(joint, Drive | Coupling):
-                angle = joint.rows[0].terms[0][1].is_angle
-                rows.append((f"{joint.name}", _when(np.abs(result.reaction(joint)), result.t, "N m" if angle else "N")))
-    return rows
 
 
 def ranges(plots: Sequence[Plot]) -> list[str]:
@@ -96,12 +33,87 @@ def ranges(plots: Sequence[Plot]) -> list[str]:
     return out
 
 
-def _when(values: np.ndarray, t: np.ndarray, unit: str) -> str:
+def _model(result: Result) -> list[Fact]:
+    system = result.system
+    joints = sum(isinstance(j, Joint) for j in system.joints)
+    drives = sum(isinstance(j, Drive) for j in system.joints)
+    rows: list[Fact] = [
+        ("Bodies", str(len(system.bodies)), None),
+        ("Mass", f"{float(np.sum(system.layout.mass)):.4g} kg", None),
+        ("Joints", str(joints), None),
+        *([("Drives", str(drives), None)] if drives else []),
+        ("Mobility", str(system.mobility), None),
+    ]
+    count = int(np.count_nonzero(system.elastic))
+    if count:
+        rows += [
+            ("Elastic coordinates", str(count), None),
+            ("Mobility, deformation locked", str(system.rigid().mobility), None),
+        ]
+    if system.redundant:
+        rows.append(("Redundant rows", str(len(system.redundant)), None))
+    return rows
+
+
+def _run(result: Result) -> list[Fact]:
+    energy = result.energy
+    noise = 1e-9 * float(np.abs([energy.kinetic, energy.potential, energy.strain]).max(initial=0.0))
+    several = len(result.t) > 1
+    rows: list[Fact] = [
+        ("Outcome", result.outcome, None),
+        ("Time", f"{result.t[0]:.6g} to {result.t[-1]:.6g} s" if several else f"{result.t[0]:.6g} s", None),
+        ("Instants kept", str(len(result.t)), None),
+        ("Energy at the start", _number(energy.total[0], "J", noise), None),
+        ("Energy at the end", _number(energy.total[-1], "J", noise), None),
+    ]
+    if result.forces_known and several:
+        rows += [
+            ("Supplied by drives", _number(energy.supplied[-1], "J", noise), None),
+            ("Taken by forces and damping", _number(energy.dissipated[-1], "J", noise), None),
+            ("Unexplained", _number(energy.drift[-1], "J", 0.0, 2), None),
+        ]
+    rows.append(("Largest constraint error", _signed(f"{result.constraint_error.max():.2g}"), None))
+    rows += [(name[:1].upper() + name[1:], f"{count}", None) for name, count in result.counters.items()]
+    if result.wall_time:
+        rows.append(("Wall time", f"{result.wall_time:.3g} s", None))
+    return rows
+
+
+def _largest(result: Result, seen: Seen) -> list[Fact]:
+    """What is largest over the whole motion, and when."""
+    system = result.system
+    rows: list[Fact] = []
+    if seen.stress is not None:
+        what = seen.stress.bar.title.partition("[")[0].strip().removeprefix("largest ")
+        for b, history in seen.stress.stress.items():
+            rows.append(_top(f"{system.bodies[b].name}: {what}", history.max(axis=1), seen.stress.shown.t, "Pa"))
+    for b, piece in seen.flesh.items():
+        sizes = np.array([piece.deformation(d).max() for d in seen.elastic[b]])
+        rows.append(_top(f"{system.bodies[b].name}: deformation", sizes, seen.t, "m"))
+    for joint in system.joints if result.forces_known else ():
+        if isinstance(joint, Joint):
+            both = result.reaction(joint)
+            force = np.linalg.norm(both[:, : 2 if both.shape[1] == 3 else 3], axis=1)
+            rows.append(_top(f"{joint.name}: force", force, result.t, "N"))
+        elif isinstance(joint, Drive | Coupling):
+            what, unit = ("torque", "N m") if joint.rows[0].terms[0][1].is_angle else ("force", "N")
+            rows.append(_top(f"{joint.name}: {what}", np.abs(result.reaction(joint)), result.t, unit))
+    return [row for row in rows if not row[1].startswith("0 ")]
+
+
+def _top(name: str, values: Array, t: Array, unit: str) -> Fact:
     k = int(np.argmax(values))
-    at = f" at {t[k]:.5g} s" if len(t) > 1 else ""
-    return _number(float(values[k]), unit) + at
+    return name, _number(float(values[k]), unit, 0.0), float(t[k]) if len(t) > 1 else None
 
 
-def _number(value: float, unit: str) -> str:
+def _number(value: float, unit: str, noise: float, digits: int = 4) -> str:
+    """A value with its unit; what is mere noise is 0."""
+    if abs(value) <= noise:
+        return f"0 {unit}"
     scaled, named = with_prefix(np.array([value]), unit)
-    return f"{scaled[0]:.4g} {named}"
+    return _signed(f"{scaled[0]:.{digits}g} {named}")
+
+
+def _signed(text: str) -> str:
+    """With a true minus, as in print."""
+    return text.replace("-", "−")

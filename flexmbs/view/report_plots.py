@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ class Plot:
         drawn = []
         for k, (name, values) in enumerate(self.curves):
             t, y = thinned(self.t, values)
-            drawn.append({"name": name, "color": LINES[k % len(LINES)], "t": floats(t), "y": floats(y)})
+            dashed = {"dashed": True} if name in ("supplied", "dissipated") and self.title == "Energy" else {}
+            drawn.append({"name": name, "color": LINES[k % len(LINES)], "t": floats(t), "y": floats(y)} | dashed)
         return {"title": self.title, "label": self.label, "curves": drawn}
 
 
@@ -203,7 +205,7 @@ def thinned(t: Array, y: Array) -> tuple[Array, Array]:
         return t, y
     edges = np.linspace(0, len(t), POINTS // 2 + 1).astype(int)
     kept = {0, len(t) - 1}
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         kept |= {a + int(y[a:b].argmin()), a + int(y[a:b].argmax())}
     some = sorted(kept)
     return t[some], y[some]

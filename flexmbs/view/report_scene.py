@@ -52,7 +52,7 @@ def _solids(pieces: Sequence[Piece]) -> dict[str, Any]:
         corners.append(owner + at[0])
         triangles.append(three + at[1])
         edges.append(sharp + at[0])
-        after = at + [n, len(owner), len(three), len(sharp)]
+        after = at + np.array([n, len(owner), len(three), len(sharp)])
         listed.append(
             {
                 "color": piece.color, "lit": piece.lit, "own": piece.own, "opacity": piece.opacity,

@@ -139,6 +139,14 @@ async function start() {
   follow.closest("label").hidden = follow.options.length < 2;
   follow.addEventListener("change", invalidate);
 
+  // ---- times within the tables
+  for (const button of document.querySelectorAll(".jump")) {
+    button.addEventListener("click", () => {
+      setPlaying(false);
+      setTime(Number(button.dataset.time) - data.start);
+    });
+  }
+
   // ---- theme
   const theme = find("theme");
   theme.addEventListener("click", () => {
@@ -162,6 +170,7 @@ async function start() {
       scene.move(state.time, state.scale, state.field);
       options.moved = moved();
       scene.draw(camera, options);
+      drawAxes(camera);
     }
     requestAnimationFrame(tick);
   }
@@ -186,6 +195,18 @@ async function start() {
 function paceText(pace) {
   if (Math.abs(pace - 1) < 0.02) return "real time";
   return pace < 1 ? `${figures(Number((1 / pace).toPrecision(2)))} × slower` : `${figures(Number(pace.toPrecision(2)))} × faster`;
+}
+
+// The global axes, small, those that point away first.
+function drawAxes(camera) {
+  const parts = ["x", "y", "z"].map((name, k) => ({
+    name, x: 20 * camera.right[k], y: -20 * camera.up[k], z: camera.toward[k], color: ["#d64533", "#2f9a48", "#3b78d0"][k],
+  }));
+  parts.sort((a, b) => a.z - b.z);
+  find("axes").replaceChildren(...parts.flatMap(({ name, x, y, color }) => [
+    element("line", { x1: 0, y1: 0, x2: x, y2: y, stroke: color, "stroke-width": 2.2, "stroke-linecap": "round" }),
+    element("text", { x: 1.35 * x, y: 1.35 * y + 3.6, fill: color, "text-anchor": "middle" }, name),
+  ]));
 }
 
 function complain(text) {

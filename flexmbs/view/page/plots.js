@@ -59,7 +59,7 @@ class Plot {
   key(curve, k) {
     const value = element("span", { class: "value" });
     const button = element("button", { type: "button", class: "key", "aria-pressed": "true", title: "show or hide" },
-      element("span", { class: "swatch", style: `--c:${curve.color}` }), element("span", {}, curve.name), value);
+      element("span", { class: curve.dashed ? "swatch dashed" : "swatch", style: `--c:${curve.color}` }), element("span", {}, curve.name), value);
     button.addEventListener("click", () => {
       if (!this.hidden.delete(k)) this.hidden.add(k);
       button.setAttribute("aria-pressed", String(!this.hidden.has(k)));
@@ -82,7 +82,7 @@ class Plot {
     if (high > 0 || high < 0.3 * low) high += room;
     const vertical = ticks(low, high, Math.max(2, height / 34));
     const texts = vertical.at.map((value) => tickText(value, vertical.step));
-    this.left = 14 + 6.6 * Math.max(...texts.map((text) => text.length), 2);
+    this.left = 48; // the same for all plots, so that their cursors stand in one line
     this.inner = width - this.left - 10;
     const bottom = height - 22, top = 6;
     const x = (t) => this.left + ((t - start) / (end - start || 1)) * this.inner;
@@ -94,18 +94,20 @@ class Plot {
       parts.push(element("text", { x: this.left - 7, y: y(value) + 3.5, "text-anchor": "end" }, texts[k]));
     });
     for (const t of horizontal.at) {
+      const label = tickText(t, horizontal.step) + (t === horizontal.at.at(-1) ? " s" : "");
       parts.push(element("line", { class: "grid", x1: x(t), x2: x(t), y1: top, y2: bottom }));
       const anchor = x(t) > width - 34 ? "end" : "middle";
-      parts.push(element("text", { x: x(t) > width - 34 ? width - 4 : x(t), y: height - 6, "text-anchor": anchor }, tickText(t, horizontal.step)));
+      parts.push(element("text", { x: x(t) > width - 34 ? width - 4 : x(t), y: height - 6, "text-anchor": anchor }, label));
     }
-    for (const curve of shown) {
+    const order = [...shown].reverse().sort((a, b) => Boolean(a.dashed) - Boolean(b.dashed)); // the first on top
+    for (const curve of order) {
       let d = "", pen = "M";
       for (let k = 0; k < curve.y.length; k++) {
         if (!Number.isFinite(curve.y[k])) { pen = "M"; continue; }
         d += `${pen}${x(curve.t[k]).toFixed(2)} ${y(curve.y[k]).toFixed(2)}`;
         pen = "L";
       }
-      parts.push(element("path", { class: "curve", d, style: `--c:${curve.color}` }));
+      parts.push(element("path", { class: curve.dashed ? "curve dashed" : "curve", d, style: `--c:${curve.color}` }));
     }
     this.cursor = element("line", { class: "cursor", y1: top - 4, y2: bottom });
     this.dots = shown.map((curve) => element("circle", { class: "dot", r: 3.4, style: `--c:${curve.color}` }));

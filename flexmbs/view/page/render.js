@@ -287,7 +287,7 @@ class Scene {
         this.strokes(own.lines, own.matrix, count, rgb(data.paint.edge), 0.55, 1.1 * ratio, 4e-4);
       }
       if (own.deforming && options.outline) {
-        this.strokes(own.outline, own.matrix, own.outline.count, rgb(data.paint.outline), 0.9, 1.2 * ratio, 4e-4);
+        this.strokes(own.outline, own.matrix, own.outline.count, rgb(data.paint.outline), 0.9, 1.2 * ratio, 0);
       }
     }
     for (const one of this.traces) {
