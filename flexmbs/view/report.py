@@ -85,9 +85,7 @@ def report(
     if color == "auto":
         color = "von_mises" if "von_mises" in possible else None
     check_color(color, result)
-    picture = drawing(
-        result, shown, Options(traces=tuple(traces), scale=scale), (0.0, 0.0, 1.0) if look is None else look
-    )
+    picture = drawing(result, shown, Options(traces=tuple(traces), scale=scale), look)
     fields = {c: _coloring(c, picture) for c in possible}
     flesh = {p.body: p for p in picture.pieces if isinstance(p, Flesh)}
     seen = Seen(shown, picture.shown.elastic, flesh, fields.get("von_mises"))

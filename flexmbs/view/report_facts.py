@@ -70,7 +70,7 @@ def _run(result: Result) -> list[Fact]:
         rows += [
             ("Supplied by drives", _number(energy.supplied[-1], "J", noise), None),
             ("Taken by forces and damping", _number(energy.dissipated[-1], "J", noise), None),
-            ("Unexplained", _number(energy.drift[-1], "J", 0.0, 2), None),
+            ("Unexplained", _number(energy.drift[-1], "J", 0.0, 3), None),
         ]
     rows.append(("Largest constraint error", _signed(f"{result.constraint_error.max():.2g}"), None))
     rows += [(name[:1].upper() + name[1:], f"{count}", None) for name, count in result.counters.items()]

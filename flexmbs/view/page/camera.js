@@ -44,7 +44,7 @@ class Camera {
 
   // Height of the picture in metres, so that everything is in it whatever its form.
   height(aspect) {
-    return (1.12 * Math.max(this.given.height, this.given.width / aspect, 1e-9)) / this.zoom;
+    return (1.05 * Math.max(this.given.height, this.given.width / aspect, 1e-9)) / this.zoom;
   }
 
   orbit(dx, dy) {
