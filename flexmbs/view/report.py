@@ -20,7 +20,7 @@ from flexmbs.joints.joint import Joint
 from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view.body_pieces import is_seen
-from flexmbs.view.coloring import COLORS, Coloring, check_color, coloring
+from flexmbs.view.coloring import Coloring, check_color, coloring
 from flexmbs.view.flesh import Flesh
 from flexmbs.view.force_pieces import loads
 from flexmbs.view.look import ARROW, EDGE, LOAD, OUTLINE, PLAIN, STEEL
@@ -39,6 +39,8 @@ FRAMES = 400
 """Frames of a page where not said otherwise, if the result keeps as many instants."""
 VALUES = 4_000_000
 """Stresses of a page (points × frames); of larger surfaces fewer frames are coloured, and blended in between."""
+FIELDS = ("von_mises", "displacement", "speed")
+"""What bodies can be coloured by on every page, where the mechanism has it."""
 STOPS = 64
 """Colours of a colour bar."""
 SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "plots.js", "main.js")
@@ -81,14 +83,17 @@ def report(
         raise AnalysisError("report: this Result has no instants, so that there is nothing to show.")
     name = target.stem.replace("_", " ") if title is None else str(title)
     shown = result.t[_instants(result, frames)]
-    possible = [c for c in COLORS if c is not None and _has(c, result)]
+    possible = [c for c in FIELDS if _has(c, result)]
     if color == "auto":
         color = "von_mises" if "von_mises" in possible else None
     check_color(color, result)
+    if color is not None and color not in possible:
+        possible.append(color)
     picture = drawing(result, shown, Options(traces=tuple(traces), scale=scale), look)
     fields = {c: _coloring(c, picture) for c in possible}
     flesh = {p.body: p for p in picture.pieces if isinstance(p, Flesh)}
-    seen = Seen(shown, picture.shown.elastic, flesh, fields.get("von_mises"))
+    nodal = {c: _nodal(one, flesh) for c, one in fields.items() if c not in ("displacement", "speed")}
+    seen = _seen(picture, flesh, fields, nodal)
     wanted = chosen_plots(result, plots, seen)
     tree = {
         "title": name,
@@ -96,8 +101,8 @@ def report(
         "start": float(shown[0]),
         "scale": picture.scale if flesh else None,
         "color": color,
-        "fields": [_field(c, one) for c, one in fields.items()],
-        "bodies": _bodies(picture, fields.get("von_mises")),
+        "fields": [_field(c, one, shown[0]) for c, one in fields.items()],
+        "bodies": _bodies(picture, fields, nodal),
         "stretched": stretched(picture),
         "arrows": _arrows(picture),
         "traces": _traces(picture),
@@ -140,9 +145,9 @@ def _has(color: str, result: Result) -> bool:
 
 
 def _coloring(color: str, picture: Drawing) -> Coloring:
-    """Values of a colour; stress at fewer times if there would be too many of them."""
+    """Values of a colour; those that the page cannot compute at fewer times if there would be too many of them."""
     shown = picture.shown
-    if color == "von_mises":
+    if color not in ("displacement", "speed"):
         points = sum(len(p.solid.points) for p in picture.pieces if isinstance(p, Flesh))
         every = max(1, -(-len(shown.t) * points // VALUES))
         some = np.unique(np.r_[0 : len(shown.t) : every, len(shown.t) - 1])
@@ -150,12 +155,31 @@ def _coloring(color: str, picture: Drawing) -> Coloring:
     return coloring(color, picture.result, picture.pieces, shown, picture.whole)
 
 
-def _field(color: str, one: Coloring) -> dict[str, Any]:
+def _nodal(one: Coloring, flesh: dict[int, Flesh]) -> dict[int, Array]:
+    """Values (time, points) of the surfaces that have any, by the number of the body, in the unit of the bar."""
+    out = {}
+    for number, piece in flesh.items():
+        values = [one.values(piece, k) for k in range(len(one.shown.t))]
+        if values and values[0] is not None:
+            out[number] = np.array(values, dtype=float)
+    return out
+
+
+def _seen(picture: Drawing, flesh: dict[int, Flesh], fields: dict[str, Coloring], nodal: dict[str, Any]) -> Seen:
+    stress = fields.get("von_mises")
+    if stress is None:
+        return Seen(picture.shown.t, picture.shown.elastic, flesh, {}, picture.shown.t, "")
+    return Seen(
+        picture.shown.t, picture.shown.elastic, flesh, nodal["von_mises"], stress.shown.t, stress.bar.title
+    )  # fmt: skip
+
+
+def _field(color: str, one: Coloring, start: float) -> dict[str, Any]:
     """Name, range and colours of a field; ``factor`` makes what the page computes of the unit of the bar."""
     bar = one.bar
     return {
         "name": color, "title": bar.title, "low": bar.low, "high": bar.high, "factor": one.factor,
-        "colors": _stops(bar),
+        "t": floats(one.shown.t - start), "colors": _stops(bar),
     }  # fmt: skip
 
 
@@ -166,15 +190,12 @@ def _stops(bar: ColorBar) -> list[str]:
     return [to_hex(c) for c in colormaps[bar.cmap](np.linspace(0.0, 1.0, STOPS))]
 
 
-def _bodies(picture: Drawing, stress: Coloring | None) -> list[dict[str, Any]]:
-    """Bodies with their stress, if they have any, at the points of their first piece."""
+def _bodies(picture: Drawing, fields: dict[str, Coloring], nodal: dict[str, dict[int, Array]]) -> list[dict[str, Any]]:
+    """Bodies with the values of their surfaces, which are their first points."""
     out = bodies(picture)
     for body in out:
-        piece = next((p for p in picture.pieces if isinstance(p, Flesh) and p.body == body["number"]), None)
-        if stress is not None and piece is not None and piece.body in stress.stress:
-            history = stress.factor * (stress.stress[piece.body] @ piece.weights.T)
-            body["stress"] = octets(history, stress.bar.low, stress.bar.high)
-            body["stress_t"] = floats(stress.shown.t - picture.shown.t[0])
+        own = {c: values[body["number"]] for c, values in nodal.items() if body["number"] in values}
+        body["nodal"] = {c: octets(v, fields[c].bar.low, fields[c].bar.high) for c, v in own.items()}
     return out
 
 

@@ -83,10 +83,11 @@ def _largest(result: Result, seen: Seen) -> list[Fact]:
     """What is largest over the whole motion, and when."""
     system = result.system
     rows: list[Fact] = []
-    if seen.stress is not None:
-        what = seen.stress.bar.title.partition("[")[0].strip().removeprefix("largest ")
-        for b, history in seen.stress.stress.items():
-            rows.append(_top(f"{system.bodies[b].name}: {what}", history.max(axis=1), seen.stress.shown.t, "Pa"))
+    what, _, unit = seen.stress_title.removeprefix("largest ").partition(" [")
+    for b, history in seen.stress.items():
+        top, k = history.max(), int(history.max(axis=1).argmax())
+        when = float(seen.stress_t[k]) if len(seen.stress_t) > 1 else None
+        rows.append((f"{system.bodies[b].name}: {what}", f"{top:.4g} {unit.rstrip(']')}", when))
     for b, piece in seen.flesh.items():
         sizes = np.array([piece.deformation(d).max() for d in seen.elastic[b]])
         rows.append(_top(f"{system.bodies[b].name}: deformation", sizes, seen.t, "m"))

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.results import Result
-from flexmbs.view.coloring import Coloring
 from flexmbs.view.flesh import Flesh
 from flexmbs.view.plots import LINES, _curves, _scaled
 from flexmbs.view.report_packing import floats
@@ -53,12 +51,17 @@ class Plot:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What is known of deformation from the surfaces drawn: ``flesh`` by body, ``stress`` at the times shown."""
+    """What is known of the surfaces of flexible bodies, by number, at the times shown.
+
+    ``stress`` (time, points) at times ``stress_t`` is in the unit that its ``stress_title`` ends with.
+    """
 
     t: Array
     elastic: Sequence[Array]
     flesh: dict[int, Flesh]
-    stress: Coloring | None
+    stress: dict[int, Array]
+    stress_t: Array
+    stress_title: str
 
 
 def plots(result: Result, asked: Any, seen: Seen) -> list[Plot]:
@@ -186,17 +189,12 @@ def _deformation(result: Result, seen: Seen) -> Plot | None:
 
 def _stress(result: Result, seen: Seen) -> Plot | None:
     """Largest equivalent stress on the surface of each flexible body."""
-    if seen.stress is None or not seen.stress.stress:
+    if not seen.stress:
         return None
-    curves = tuple(
-        (result.system.bodies[b].name, seen.stress.factor * history.max(axis=1))
-        for b, history in list(seen.stress.stress.items())[:SEVERAL]
-        if isinstance(result.system.bodies[b], FlexibleBody)
-    )
-    title = seen.stress.bar.title
-    return Plot(
-        "Largest " + title.partition("[")[0].strip().removeprefix("largest "), title, seen.stress.shown.t, curves
-    )
+    names = [result.system.bodies[b].name for b in seen.stress]
+    tops = [history.max(axis=1) for history in seen.stress.values()]
+    title = "Largest " + seen.stress_title.partition("[")[0].strip().removeprefix("largest ")
+    return Plot(title, seen.stress_title, seen.stress_t, tuple(zip(names, tops, strict=True))[:SEVERAL])
 
 
 def thinned(t: Array, y: Array) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 // The page: time, controls, and what follows them.
 
 const find = (id) => document.getElementById(id);
-const ROLES = { von_mises: "Stress", displacement: "Deformation", speed: "Speed" };
+const ROLES = { von_mises: "Stress", displacement: "Deformation", speed: "Speed" }; // others by their titles
 const PACES = [0.1, 0.25, 0.5, 1, 2, 4];
 
 async function start() {
@@ -75,7 +75,7 @@ async function start() {
   // ---- field and colour bar
   const field = find("field");
   field.append(element("option", { value: "" }, "Plain"));
-  for (const one of data.fields) field.append(element("option", { value: one.name }, ROLES[one.name] || one.name));
+  for (const one of data.fields) field.append(element("option", { value: one.name }, ROLES[one.name] || one.title.replace(/\s*\[.*/, "") || "Values"));
   field.value = state.field;
   find("field-label").hidden = !data.fields.length;
   field.addEventListener("change", () => { state.field = field.value; showField(); });

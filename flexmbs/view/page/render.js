@@ -192,10 +192,11 @@ class Scene {
     const perUnit = field.factor / (field.high - field.low);
     if (field.name === "displacement") return deforming.sizes().map((u) => u * perUnit);
     if (field.name === "speed") return deforming.speeds(frame, own.matrix, own.twist).map((v) => v * perUnit);
-    if (!body.stress) return null;
-    const n = body.stress.shape[1], [k, f] = between(body.stress_t, time);
-    const next = Math.min(k + 1, body.stress.shape[0] - 1);
-    return Float32Array.from({ length: n }, (_, p) => ((1 - f) * body.stress[k * n + p] + f * body.stress[next * n + p]) / 255);
+    const history = body.nodal[field.name];
+    if (!history) return null;
+    const n = history.shape[1], [k, f] = between(field.t, time);
+    const next = Math.min(k + 1, history.shape[0] - 1);
+    return Float32Array.from({ length: n }, (_, p) => ((1 - f) * history[k * n + p] + f * history[next * n + p]) / 255);
   }
 
   draw(camera, options) {
@@ -247,7 +248,7 @@ class Scene {
   // How a body is coloured by the field: 1 its flesh, 2 all of it, 3 by the speed of rigid motion, 4 not at all.
   mode({ deforming, body }) {
     if (this.field.name === "speed") return deforming ? 2 : 3;
-    return deforming && (this.field.name === "displacement" || body.stress) ? 1 : 4;
+    return deforming && (this.field.name === "displacement" || body.nodal[this.field.name]) ? 1 : 4;
   }
 
   one(solid, matrix, count) {
