@@ -131,7 +131,9 @@ def _instants(result: Result, frames: int | None) -> NDArray[np.int64]:
         frames = min(count, FRAMES)
     if isinstance(frames, bool) or not isinstance(frames, int | np.integer) or frames < 1:
         raise AnalysisError(f"frames must be a whole number, at least 1, not {frames!r}.")
-    even = np.linspace(result.t[0], result.t[-1], min(int(frames), count))
+    if frames >= count:
+        return np.arange(count)
+    even = np.linspace(result.t[0], result.t[-1], int(frames))
     near = np.searchsorted((result.t[1:] + result.t[:-1]) / 2, even)
     return np.unique(near)
 

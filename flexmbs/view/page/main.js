@@ -187,6 +187,7 @@ async function start() {
   showScale();
   setTime(0);
   find("stage").setAttribute("aria-busy", "false");
+  window.report = { data, state, scene, camera, plots, setTime }; // for the console, and for tests
   document.documentElement.dataset.ready = "true";
   if (scene && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
   requestAnimationFrame(tick);
