@@ -48,12 +48,11 @@ class Camera {
   }
 
   orbit(dx, dy) {
-    const about = Math.abs(dot(this.worldUp, this.toward)) > 0.97 ? this.up : this.worldUp;
-    for (const key of ["right", "up", "toward"]) {
-      this[key] = turned(turned(this[key], this.right, -dy), about, -dx);
-    }
-    this.right = unit(this.right);
-    this.toward = unit(this.toward);
+    const { right, up, toward, worldUp } = this;
+    const about = Math.abs(dot(worldUp, toward)) > 0.97 ? up : worldUp;
+    const both = (v) => turned(turned(v, right, -dy), about, -dx);
+    this.toward = unit(both(toward));
+    this.right = unit(cross(both(up), this.toward));
     this.up = cross(this.toward, this.right);
     this.changed();
   }
