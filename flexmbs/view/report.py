@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import GROUND, Body, Frame
+from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError
 from flexmbs.joints.joint import Joint
 from flexmbs.results import Result
@@ -41,6 +43,8 @@ VALUES = 4_000_000
 """Stresses of a page (points × frames); of larger surfaces fewer frames are coloured, and blended in between."""
 FIELDS = ("von_mises", "displacement", "speed")
 """What bodies can be coloured by on every page, where the mechanism has it."""
+ALL_VALUES = 40_000_000
+"""Stresses (nodes × instants) among which the largest is found."""
 STOPS = 64
 """Colours of a colour bar."""
 SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "plots.js", "main.js")
@@ -90,10 +94,11 @@ def report(
     if color is not None and color not in possible:
         possible.append(color)
     picture = drawing(result, shown, Options(traces=tuple(traces), scale=scale), look)
-    fields = {c: _coloring(c, picture) for c in possible}
     flesh = {p.body: p for p in picture.pieces if isinstance(p, Flesh)}
+    worst = _worst(result, flesh) if "von_mises" in possible else {}
+    fields = {c: _coloring(c, picture, worst) for c in possible}
     nodal = {c: _nodal(one, flesh) for c, one in fields.items() if c not in ("displacement", "speed")}
-    seen = _seen(picture, flesh, fields, nodal)
+    seen = _seen(picture, flesh, fields, nodal, worst)
     wanted = chosen_plots(result, plots, seen)
     tree = {
         "title": name,
@@ -146,7 +151,19 @@ def _has(color: str, result: Result) -> bool:
     return color != "speed" or bool(np.abs(result.v).max(initial=0.0) > 0)
 
 
-def _coloring(color: str, picture: Drawing) -> Coloring:
+def _worst(result: Result, flesh: dict[int, Flesh]) -> dict[int, tuple[float, float]]:
+    """Largest stress on the surface of each body that has any, and when; of very long motions at fewer instants."""
+    out = {}
+    for number, piece in flesh.items():
+        body = result.system.bodies[number]
+        if isinstance(body, FlexibleBody) and body.reduced.part is not None and body.reduced.part.elements is not None:
+            every = max(1, len(result.t) * len(piece.nodes) // ALL_VALUES)
+            _, top, when = result._part(slice(None, None, every)).stress_envelope(body, nodes=piece.nodes).worst
+            out[number] = (top, when)
+    return out
+
+
+def _coloring(color: str, picture: Drawing, worst: dict[int, tuple[float, float]]) -> Coloring:
     """Values of a colour; those that the page cannot compute at fewer times if there would be too many of them."""
     shown = picture.shown
     if color not in ("displacement", "speed"):
@@ -154,7 +171,11 @@ def _coloring(color: str, picture: Drawing) -> Coloring:
         every = max(1, -(-len(shown.t) * points // VALUES))
         some = np.unique(np.r_[0 : len(shown.t) : every, len(shown.t) - 1])
         shown = poses(picture.result, shown.t[some])
-    return coloring(color, picture.result, picture.pieces, shown, picture.whole)
+    one = coloring(color, picture.result, picture.pieces, shown, picture.whole)
+    if color == "von_mises":
+        top = one.factor * max((stress for stress, _ in worst.values()), default=0.0)
+        one = replace(one, bar=replace(one.bar, high=max(top, one.bar.high)))
+    return one
 
 
 def _nodal(one: Coloring, flesh: dict[int, Flesh]) -> dict[int, Array]:
@@ -167,12 +188,18 @@ def _nodal(one: Coloring, flesh: dict[int, Flesh]) -> dict[int, Array]:
     return out
 
 
-def _seen(picture: Drawing, flesh: dict[int, Flesh], fields: dict[str, Coloring], nodal: dict[str, Any]) -> Seen:
+def _seen(
+    picture: Drawing,
+    flesh: dict[int, Flesh],
+    fields: dict[str, Coloring],
+    nodal: dict[str, Any],
+    worst: dict[int, tuple[float, float]],
+) -> Seen:
     stress = fields.get("von_mises")
     if stress is None:
-        return Seen(picture.shown.t, picture.shown.elastic, flesh, {}, picture.shown.t, "")
+        return Seen(picture.shown.t, picture.shown.elastic, flesh, {}, picture.shown.t, "", {})
     return Seen(
-        picture.shown.t, picture.shown.elastic, flesh, nodal["von_mises"], stress.shown.t, stress.bar.title
+        picture.shown.t, picture.shown.elastic, flesh, nodal["von_mises"], stress.shown.t, stress.bar.title, worst
     )  # fmt: skip
 
 

@@ -83,11 +83,9 @@ def _largest(result: Result, seen: Seen) -> list[Fact]:
     """What is largest over the whole motion, and when."""
     system = result.system
     rows: list[Fact] = []
-    what, _, unit = seen.stress_title.removeprefix("largest ").partition(" [")
-    for b, history in seen.stress.items():
-        top, k = history.max(), int(history.max(axis=1).argmax())
-        when = float(seen.stress_t[k]) if len(seen.stress_t) > 1 else None
-        rows.append((f"{system.bodies[b].name}: {what}", f"{top:.4g} {unit.rstrip(']')}", when))
+    what = seen.stress_title.removeprefix("largest ").partition(" [")[0]
+    for b, (top, when) in seen.worst.items():
+        rows.append((f"{system.bodies[b].name}: {what}", _number(top, "Pa", 0.0), when if len(result.t) > 1 else None))
     for b, piece in seen.flesh.items():
         sizes = np.array([piece.deformation(d).max() for d in seen.elastic[b]])
         rows.append(_top(f"{system.bodies[b].name}: deformation", sizes, seen.t, "m"))

@@ -53,7 +53,8 @@ class Plot:
 class Seen:
     """What is known of the surfaces of flexible bodies, by number, at the times shown.
 
-    ``stress`` (time, points) at times ``stress_t`` is in the unit that its ``stress_title`` ends with.
+    ``stress`` (time, points) at times ``stress_t`` is in the unit that its ``stress_title`` ends with; ``worst`` is the
+    largest [Pa] of all instants of the result, and its time.
     """
 
     t: Array
@@ -62,6 +63,7 @@ class Seen:
     stress: dict[int, Array]
     stress_t: Array
     stress_title: str
+    worst: dict[int, tuple[float, float]]
 
 
 def plots(result: Result, asked: Any, seen: Seen) -> list[Plot]:
@@ -88,9 +90,15 @@ def _is_pair(asked: Any) -> bool:
 def _own(result: Result, quantity: Any) -> Plot:
     """A quantity as ``view.plot`` takes it."""
     curves = [c for one in (quantity if isinstance(quantity, list) else [quantity]) for c in _curves(result, one)]
-    labels = list(dict.fromkeys(label for _, label, _ in curves))
     title = curves[0][0] if len(curves) == 1 else ", ".join(dict.fromkeys(n.partition(":")[0] for n, _, _ in curves))
-    return Plot(title, " / ".join(labels), result.t, tuple((name, values) for name, _, values in curves))
+    return Plot(title, _label(curves), result.t, tuple((name, values) for name, _, values in curves))
+
+
+def _label(curves: Sequence[tuple[str, str, Array]]) -> str:
+    """One label for all: their common one, or only their common unit, or all of them."""
+    labels = list(dict.fromkeys(label for _, label, _ in curves))
+    units = {label.partition("[")[2] for label in labels}
+    return f"[{units.pop()}" if len(labels) > 1 and len(units) == 1 and "" not in units else " / ".join(labels)
 
 
 def _named(result: Result, name: str, seen: Seen) -> Plot | None:
@@ -161,8 +169,7 @@ def _drives(result: Result) -> Plot | None:
     if not drives:
         return None
     curves = [c for drive in drives for c in _curves(result, drive)]
-    label = " / ".join(dict.fromkeys(label for _, label, _ in curves))
-    return Plot("Drives", label, result.t, tuple((name, values) for name, _, values in curves))
+    return Plot("Drives", _label(curves), result.t, tuple((name, values) for name, _, values in curves))
 
 
 def _coordinates(result: Result) -> Plot | None:
@@ -171,8 +178,7 @@ def _coordinates(result: Result) -> Plot | None:
     if not measures:
         return None
     curves = [c for m in measures for c in _curves(result, m)]
-    label = " / ".join(dict.fromkeys(label for _, label, _ in curves))
-    return Plot("Joint coordinates", label, result.t, tuple((name, values) for name, _, values in curves))
+    return Plot("Joint coordinates", _label(curves), result.t, tuple((name, values) for name, _, values in curves))
 
 
 def _deformation(result: Result, seen: Seen) -> Plot | None:

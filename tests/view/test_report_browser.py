@@ -219,7 +219,7 @@ def test_colours_and_scale(opened: Opened, made: Any) -> None:
     assert page.locator("#bar").is_hidden()
     assert page.locator("#legend").is_visible()
     plain = pixels(page)
-    slider = page.get_by_role("slider", name="Deformation")
+    slider = page.get_by_role("slider", name="Deformation scale")
     slider.focus()
     slider.press("Home")
     assert page.locator("#scale-text").inner_text() == "× 1"
