@@ -59,12 +59,12 @@ def shorts(values: ArrayLike) -> Packed:
 
 
 def octets(values: ArrayLike, low: float, high: float) -> Packed:
-    """A history (time, n) rounded to 8 bits between two values, as differences in time."""
+    """A history (time, n) rounded to 8 bits between two values, each of the n in turn, as second differences."""
     array = np.asarray(values, dtype=float)
     step = (high - low) / 255 or 1.0
     whole = np.rint((array.clip(low, high) - low) / step).astype(np.uint8)
-    differences = np.diff(whole, axis=0, prepend=np.zeros((1, *whole.shape[1:]), dtype=np.uint8))
-    return Packed("octet", array.shape, differences.tobytes(), (float(low),), (float(step),))
+    differences = np.diff(whole, 2, axis=0, prepend=np.zeros((2, whole.shape[1]), dtype=np.uint8))
+    return Packed("octet", array.shape, differences.T.tobytes(), (float(low),), (float(step),))
 
 
 def packed(tree: Any) -> tuple[Any, str]:

@@ -48,7 +48,8 @@ def unpacked(node: Any, data: bytes) -> Any:
     if node["kind"] == "short":
         whole = np.cumsum(raw.view("<u2").reshape(node["shape"]), axis=1, dtype=np.uint16)
         return low[:, None] + step[:, None] * whole
-    return low[0] + step[0] * np.cumsum(raw.reshape(node["shape"]), axis=0, dtype=np.uint8)
+    once = np.cumsum(raw.reshape(node["shape"][::-1]), axis=1, dtype=np.uint8)
+    return low[0] + step[0] * np.cumsum(once, axis=1, dtype=np.uint8).T
 
 
 def read(path: Path) -> dict[str, Any]:

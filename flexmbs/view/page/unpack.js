@@ -42,9 +42,16 @@ const READERS = {
     return out;
   },
   octet({ shape, at }, bytes) {
-    const n = total(shape.slice(1));
-    const out = bytes.slice(at, at + total(shape));
-    for (let k = n; k < out.length; k++) out[k] += out[k - n];
+    const [count, n] = shape;
+    const out = new Uint8Array(count * n);
+    for (let p = 0; p < n; p++) {
+      let rate = 0, value = 0;
+      for (let k = 0; k < count; k++) {
+        rate += bytes[at + p * count + k];
+        value += rate;
+        out[k * n + p] = value;
+      }
+    }
     return out;
   },
 };
