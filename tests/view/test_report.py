@@ -274,6 +274,20 @@ def test_frames_are_instants(made: Any, tmp_path: Path) -> None:
     assert (data["color"], data["scale"]) == (None, 1.0)
 
 
+def test_what_turns_fast_has_more_frames(tmp_path: Path) -> None:
+    """Sixty turns in 3001 instants: a page of 400 frames would turn by nearly a radian between two."""
+    ground, rotor = fm.Ground(), fm.PlanarBody("rotor", 1.0, 0.01)
+    shaft = fm.planar.Revolute("shaft", ground.at(0, 0), rotor.at(0, 0))
+    system = fm.System([ground, rotor], [shaft, fm.Drive("motor", shaft.angle, fm.ConstantSpeed(120 * np.pi))])
+    motion = fm.kinematics(system, np.linspace(0, 1, 3001))
+    data = read(view.report(motion, tmp_path / "fast.html"))
+    assert data["turns"] == pytest.approx(60.0, rel=1e-6)
+    pose = next(b for b in data["bodies"] if b["name"] == "rotor")["pose"]
+    cosine = np.abs(np.sum(pose[1:, 3:] * pose[:-1, 3:], axis=1)).clip(0, 1)
+    assert 2 * np.arccos(cosine).max() < 0.6
+    assert (np.sum(pose[1:, 3:] * pose[:-1, 3:], axis=1) > 0).all()  # no jumps of sign
+
+
 def test_warnings_are_on_the_page(made: Any, tmp_path: Path) -> None:
     r = made.result
     q = r.q.copy()
