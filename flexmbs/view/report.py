@@ -49,7 +49,7 @@ ALL_VALUES = 40_000_000
 """Stresses (nodes × instants) among which the largest is found."""
 STOPS = 64
 """Colours of a colour bar."""
-SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "plots.js", "main.js")
+SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "pick.js", "plots.js", "main.js")
 
 
 def report(

@@ -272,6 +272,30 @@ def test_the_browser_computes_what_the_result_says(opened: Opened, made: Any, sc
             np.testing.assert_allclose(np.array(got["speed"])[:n], np.pi * arm, atol=1e-3)
 
 
+def test_the_pointer_tells_body_and_value(opened: Opened, made: Any) -> None:
+    """At the place of a node on the near side, in the middle of the bar."""
+    page, result = opened(), made.result
+    t, rest = float(result.t[15]), made.bar.reduced.mesh.points
+    set_time(page, t)
+    page.evaluate("() => { window.report.state.scale = 1; window.report.setTime(window.report.state.time); }")
+    page.get_by_role("button", name="View along z").click()
+    settle(page)
+    node = int(np.linalg.norm(rest - [0.5, 0.0, 0.05], axis=1).argmin())
+    matrix = np.array(page.evaluate("() => Array.from(window.report.scene.view.matrix)")).reshape(4, 4).T
+    x, y = (matrix @ [*result.deformed(made.bar, at=t)[node], 1.0])[:2]
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"] + (1 + x) / 2 * box["width"], box["y"] + (1 - y) / 2 * box["height"])
+    settle(page)
+    name, value, unit = re.fullmatch(r"(.*): ([\d.e+-]+) (\w+)", page.locator("#tip").inner_text()).groups()  # type: ignore[union-attr]
+    factor, top = page.evaluate("() => { const f = window.report.data.fields[0]; return [f.factor, f.high]; }")
+    assert name == "bar"
+    assert f"[{unit}]" in page.locator("#bar-title").inner_text()
+    assert float(value) == pytest.approx(factor * result.von_mises(made.bar, at=t)[node], abs=0.03 * top)
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 40)
+    settle(page)
+    assert page.locator("#tip").is_hidden()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (760, "dark"), (1500, "dark")])
 def test_it_fits_any_screen(opened: Opened, width: int, scheme: str) -> None:
     page = opened(width, 780, scheme)
