@@ -328,6 +328,7 @@ def test_refusals(made: Any, tmp_path: Path) -> None:
         ("frames must be a whole number", {"frames": 0}),
         ("frames must be a whole number", {"frames": 2.5}),
         ("color must be", {"color": "heat"}),
+        ("color is None or a name", {"color": {made.bar: 3.0}}),
         ('scale must be a number or "auto"', {"scale": "huge"}),
         ("'heat' is no plot", {"plots": ["heat"]}),
         ("there is no 'drives': the mechanism has no drives", {"plots": ["drives"]}),
