@@ -93,6 +93,8 @@ def report(
     possible = [c for c in FIELDS if _has(c, result)]
     if color == "auto":
         color = "von_mises" if "von_mises" in possible else None
+    if not (color is None or isinstance(color, str)):
+        raise AnalysisError(f'report: color is None or a name, e.g. "von_mises", not {color!r}.')
     check_color(color, result)
     if color is not None and color not in possible:
         possible.append(color)
