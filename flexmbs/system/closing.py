@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexmbs.bodies.body import PLANAR, RIGID
+from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.functions import FunctionRow
 from flexmbs.joints.measures import ANGLE, evaluate
 from flexmbs.system.evaluate import Work, pull_back
@@ -26,6 +28,10 @@ STUCK = 1e-14
 """A step, relative to the size, that brings nothing any closer."""
 LARGE = 400
 """Rows from which on the joint graph is used, which is then faster."""
+BRANCHES = 9
+"""Positions around the walked one from which another branch is looked for."""
+OTHER = 0.5
+"""How far what was given is missed [rad, or sizes of the mechanism] where that looks like another branch."""
 DENSE = 1500
 """Rows up to which coordinates given to joints of loops are held; beyond, they are where closing begins."""
 
@@ -77,16 +83,24 @@ def hold_starts(
     weights = length_weights(system, size) ** 2 * firm
     held, free = _independent(system, work, wanted, weights, firm)
     while held:
-        best = _held(system, (walked, found), weights, size, held)
-        if best:
-            found = best
+        kept = _held(system, (walked, found), weights, size, held)
+        if kept:
+            found = kept
             break
         held, free = held[:-1], free + 1
+    loose = np.where(firm > 1.0, 0.0, turning_parts(system))
+    around = tuple(_turned(system, walked, loose, number) for number in range(1, BRANCHES))
     for one in wanted:  # at a dead centre nothing looks free that is so elsewhere
         if free and one not in held:
-            best = _held(system, (walked, _aside(system, found, firm)), weights, size, [*held, one])
-            if best:
-                found, held, free = best, [*held, one], free - 1
+            kept = _held(system, (walked, _turned(system, found, loose, 0), *around), weights, size, [*held, one])
+            if kept:
+                found, held, free = kept, [*held, one], free - 1
+    rest = [one for one in wanted if one not in held]
+    nearest = _off(system, found, rest, size)
+    for origin in around if nearest > OTHER else ():
+        kept = _held(system, (origin,), weights, size, held)
+        if kept and _off(system, kept, rest, size) < nearest:
+            found, nearest = kept, _off(system, kept, rest, size)
     return found
 
 
@@ -95,17 +109,32 @@ def _held(
 ) -> tuple[Array, Array] | None:
     """The position and angles at which measures have their values and all rows hold, from the first origin it works."""
     for q, angles in origins:
-        q, angles, error = closed(system, q, angles, weights, size, held)
+        place, angles, error = closed(system, q, angles, weights, size, held)
         if error <= FITS * size:
-            return q, angles
+            return _unwound(system, place, q), angles
     return None
 
 
-def _aside(system: Any, found: tuple[Array, Array], firm: Array) -> tuple[Array, Array]:
-    """A position near another, that of a dead centre perhaps."""
-    turns = np.random.default_rng(0).normal(scale=0.1, size=system.n_v)
-    away = np.where((firm > 1.0) | system.elastic | (length_weights(system, np.inf) < np.inf), 0.0, turns)
-    return system.retract(found[0], away), found[1]
+def _unwound(system: Any, q: Array, other: Array) -> Array:
+    """q with the angles of planar bodies within half a turn of those of another position."""
+    out = q.copy()
+    at = system.layout.body_q[:-1][system.layout.body_kind == PLANAR] + 2
+    out[at] -= 2 * np.pi * np.round((q[at] - other[at]) / (2 * np.pi))
+    return out
+
+
+def _turned(system: Any, place: tuple[Array, Array], loose: Array, number: int) -> tuple[Array, Array]:
+    """A position with bodies turned at random, little where ``number`` is small."""
+    turns = np.random.default_rng(number).normal(scale=0.1 + 0.2 * number, size=system.n_v)
+    return _unwound(system, system.retract(place[0], turns * loose), place[0]), place[1]
+
+
+def _off(system: Any, place: tuple[Array, Array], wanted: Held, size: float) -> float:
+    """How far the worst of some measures is from its value, lengths counted in sizes of the mechanism."""
+    work = system.evaluate(0.0, place[0], np.zeros(system.n_v), place[1])
+    scale = [1.0 if measure.kind == ANGLE else size for measure, _ in wanted]
+    missing = [abs(_missing(system, m, value, work)) / by for (m, value), by in zip(wanted, scale, strict=True)]
+    return max(missing, default=0.0)
 
 
 def _independent(
@@ -214,3 +243,23 @@ def _gradient(system: Any, measure: Any, work: Work) -> tuple[float, Array]:
         at = system.layout.frame_t[f]
         pull_back(measure.kind, gradient, 0, side, 1.0, work.frame_t, at, last - first, out, first)
     return float(value), out
+
+
+def turning_parts(system: Any) -> Array:
+    """One for each velocity that is a rotation, or moves a contact along curves."""
+    out = np.zeros(system.n_v)
+    for k, kind in enumerate(system.layout.body_kind):
+        own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
+        if kind == RIGID:
+            out[own.start + 3 : own.start + 6] = 1.0
+        elif kind == PLANAR:
+            out[own.start + 2] = 1.0
+        elif isinstance(system.bodies[k], ContactParameters):
+            span = [np.ptp(curve.span) for curve in _curves(system, system.bodies[k])]
+            out[own.start : own.start + 2] = np.array(span) / (2 * np.pi)
+    return out
+
+
+def _curves(system: Any, body: ContactParameters) -> tuple[Any, Any]:
+    cam = next(j.cam for j in system.joints if isinstance(j, Contact) and j.body is body)
+    return cam.curve_i, cam.curve_j

@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.errors import ModelError, ModelWarning
-from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.functions import FunctionRow
 from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import log
-from flexmbs.system.closing import FITS, TOLERANCE, angle_rows, closed, hold_starts, least_step, rate_step, wrapped
+from flexmbs.system.closing import (
+    FITS,
+    TOLERANCE,
+    angle_rows,
+    closed,
+    hold_starts,
+    least_step,
+    rate_step,
+    turning_parts,
+    wrapped,
+)
 from flexmbs.system.degenerate import refuse_massless
 from flexmbs.system.evaluate import Work
 from flexmbs.system.free_motions import least_bending
@@ -50,7 +59,7 @@ def _close(system: Any, q: Array, near: Array, size: float) -> tuple[Array, Arra
         return q, near
     rng = np.random.default_rng(0)
     weights = length_weights(system, size)
-    turns = _turns(system)
+    turns = turning_parts(system)
     best, nearest = np.inf, q
     firm = _firm(system)
     for attempt in range(TRIES):
@@ -171,26 +180,6 @@ def _refuse_undefined(system: Any, work: Work) -> None:
         f"{system.labels[row]} is undefined where the bodies are placed (a disc lying flat, a rod without length): "
         "give another rotation= or position= to its bodies."
     )
-
-
-def _turns(system: Any) -> Array:
-    """One for each velocity that is a rotation, or moves a contact along curves."""
-    out = np.zeros(system.n_v)
-    for k, kind in enumerate(system.layout.body_kind):
-        own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
-        if kind == RIGID:
-            out[own.start + 3 : own.start + 6] = 1.0
-        elif kind == PLANAR:
-            out[own.start + 2] = 1.0
-        elif isinstance(system.bodies[k], ContactParameters):
-            span = [np.ptp(curve.span) for curve in _curves(system, system.bodies[k])]
-            out[own.start : own.start + 2] = np.array(span) / (2 * np.pi)
-    return out
-
-
-def _curves(system: Any, body: ContactParameters) -> tuple[Any, Any]:
-    cam = next(j.cam for j in system.joints if isinstance(j, Contact) and j.body is body)
-    return cam.curve_i, cam.curve_j
 
 
 def _near(system: Any, q: Array) -> Array:
