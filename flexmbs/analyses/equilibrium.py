@@ -59,8 +59,9 @@ class SystemModes:
     """Small motions of a mechanism about a position of rest or a steady motion.
 
     ``eigenvalues`` λ of exp(λt), one of each pair, and one zero for each neighbouring motion that is as good;
-    ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is the angular velocity
-    of the axes from which a steady motion was seen. A λ with positive real part grows: ``stable`` is then False.
+    ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is
+    the angular velocity of the axes from which a steady motion was seen. A λ with positive real part grows:
+    ``stable`` is then False.
     """
 
     system: System

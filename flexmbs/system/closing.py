@@ -80,7 +80,7 @@ def hold_starts(
     missing = [abs(_missing(system, measure, value, work)) for measure, value in wanted]
     if max(missing, default=0.0) <= 1e-9 * max(1.0, size) or len(system.rows) > DENSE:
         return found
-    weights = length_weights(system, size) ** 2 * firm
+    weights = length_weights(system, size) ** 2 * np.where(firm > 1.0, 1e20, 1.0)  # poses of bodies stand
     held, free = _independent(system, work, wanted, weights, firm)
     while held:
         kept = _held(system, (walked, found), weights, size, held)
