@@ -112,7 +112,7 @@ class Prismatic(_Pair):
 
 @dataclass(frozen=True, eq=False)
 class Cylindrical(_Pair):
-    """Rotation about, and translation along, one axis."""
+    """Rotation about, and translation along, one axis. ``start`` and ``rate`` are those of the angle."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
