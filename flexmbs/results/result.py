@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from flexmbs.joints.joint import Joint
 from flexmbs.results.deforming import Balance, balance
 from flexmbs.results.flexing import Flexing
 from flexmbs.results.motions import BodyMotion, Elastic, body_motion, elastic_motion
+from flexmbs.results.saving import save_result
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
 from flexmbs.system.balances import Energy, Momentum
 from flexmbs.system.force_histories import coordinate_forces, force_wrenches, user_wrenches
@@ -94,6 +96,16 @@ class Result(Flexing):
             return wrenches
         planar = all(f is None or f.body.kind in (PLANAR, Ground.kind) for f in of.frames)
         return wrenches[:, 0, [0, 1, 5]] if planar else wrenches[:, 0]
+
+    # ---- files --------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of it to a file (HDF5) that ``fm.load`` reads without this program, and that ParaView opens.
+
+        A file of that name is replaced once all is written. See ``forward_dynamics(save=...)`` for one that is written
+        while the run goes on.
+        """
+        save_result(self, path)
 
     # ---- audit --------------------------------------------------------------------------------------------------
 
