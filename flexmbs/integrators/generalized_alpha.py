@@ -136,7 +136,7 @@ class _Kept:
             if (begin + n) // each > begin // each:
                 n -= (begin + n) % each  # ends with a state that is kept
             began = time.perf_counter()
-            reached, problem = alpha.advance(self.at(begin), alpha.h, n, begin, each)
+            reached, problem = alpha.advance(self.t, alpha.h, n, begin, each)
             self.done += reached
             if self.keeper.eager:
                 self.chunk = int(np.clip(n * WAITING / (time.perf_counter() - began + 1e-9), 1, CHUNK))

@@ -12,6 +12,7 @@ from flexmbs.bodies.body import Body
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.bodies.ground import Ground
 from flexmbs.bodies.shapes import Ball, Box, Cylinder, Plate
+from flexmbs.joints.cam import ContactParameters
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.mesh.topology import group_faces
 from flexmbs.reduction.recovery import remembered
@@ -160,7 +161,7 @@ def _drawn(system: System, body: Body) -> tuple[Drawn, Index | None]:
     if shapes:
         return _together(shapes), None
     nothing = Drawn(np.zeros((0, 3)), [])
-    return (nothing if isinstance(body, Ground) or not body.n_v else _stick(system, body)), None
+    return (nothing if isinstance(body, Ground | ContactParameters) else _stick(system, body)), None
 
 
 def surface(mesh: Mesh) -> tuple[Drawn, Index]:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import PLANAR, Body
 from flexmbs.bodies.ground import Ground
@@ -21,6 +21,7 @@ from flexmbs.forces.user import UserForce
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.results.deforming import Balance, balance
+from flexmbs.results.exporting import export, to_pandas
 from flexmbs.results.flexing import Flexing
 from flexmbs.results.motions import BodyMotion, Elastic, body_motion, elastic_motion
 from flexmbs.results.saving import save_result
@@ -106,6 +107,20 @@ class Result(Flexing):
         while the run goes on.
         """
         save_result(self, path)
+
+    def export(self, path: str | PathLike[str], at: ArrayLike | None = None) -> None:
+        """Write it for other programs, by the suffix of the file; ``at`` picks times, by default all instants kept.
+
+        ``.vtkhdf`` (one file) or ``.pvd`` (a list of ``.vtu`` files in a folder of that name; a path without a suffix
+        is a folder for all of it) for ParaView: surfaces with displacement and von Mises stress. ``.vtu``: one instant,
+        the last by default. ``.csv``: a table with motions of bodies, reactions and energies. ``.npz``: the same as
+        NumPy arrays.
+        """
+        export(self, path, at)
+
+    def to_pandas(self) -> Any:
+        """Motions of bodies, reactions and energies as a pandas DataFrame over time (needs pandas)."""
+        return to_pandas(self)
 
     # ---- audit --------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ def save_other(thing: Any, path: Any) -> None:
     root = encoder.value(thing)
     none = {"t": np.zeros(0), "functions": np.zeros((0, encoder.watched.width))}
     write(where, encoder.text(root, run=None), encoder.block(), none if encoder.watched.width else {"t": np.zeros(0)})
+
+
+class Saved:
+    """What can be written to a file."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of it to a file (HDF5) that ``fm.load`` reads without this program."""
+        save_other(self, path)
 
 
 # ---- runs -----------------------------------------------------------------------------------------------------------
