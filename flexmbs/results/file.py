@@ -104,7 +104,7 @@ def write(
                     _reserved(file, f"restart/slot{k}", (slot_size,), "u1")
             if picture is not None:
                 picture(file.create_group("VTKHDF", track_order=True))
-        _synced(part)
+        _settled(part)
 
 
 def _reserved(file: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
@@ -127,8 +127,11 @@ def _filled(dataset: Any, values: NDArray[Any]) -> None:
             dataset[first : first + len(some)] = some
 
 
-def _synced(path: Path) -> None:
-    with path.open("rb") as file:
+def _settled(path: Path) -> None:
+    """See that all of a file is on the disk, also what is still to be filled: a full disk is heard of now."""
+    with path.open("r+b") as file:
+        with suppress(AttributeError):  # not on every system
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
         os.fsync(file.fileno())
 
 
@@ -232,13 +235,6 @@ class Appender:
         self.path, self.places, self.count = path, places(path), count
         self._file = os.open(path, os.O_RDWR)
         self._turn = 0
-        try:
-            os.posix_fallocate(self._file, 0, path.stat().st_size)  # a full disk is heard of now
-        except AttributeError:  # not on this system
-            pass
-        except OSError as error:
-            self.close()
-            raise FileError(f"{path}: there is no room on the disk for this run ({error.strerror}).") from error
 
     def close(self) -> None:
         """No more instants."""
