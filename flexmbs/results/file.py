@@ -39,7 +39,7 @@ class Places(NamedTuple):
 
     rows: dict[str, tuple[int, int]]
     room: int
-    count: int
+    counter: int
     stamps: int
     slots: tuple[int, ...]
     slot_size: int
@@ -250,7 +250,7 @@ class Appender:
                 offset, width = self.places.rows[name]
                 self._write(np.ascontiguousarray(values, dtype=np.float64), offset + 8 * self.count * width)
             self.count += new
-            self._write(np.array([self.count], dtype=np.int64), self.places.count)
+            self._write(np.array([self.count], dtype=np.int64), self.places.counter)
             if restart is not None and len(restart) == self.places.slot_size:
                 self._restart(restart)
         except OSError as error:
@@ -266,7 +266,7 @@ class Appender:
         self._write(np.array([self.count], dtype=np.int64), stamp)
 
     def _write(self, values: NDArray[Any], offset: int) -> None:
-        data = memoryview(values).cast("B") if values.size else b""
+        data: Any = memoryview(values.data).cast("B") if values.size else b""
         while len(data):
             done = os.pwrite(self._file, data, offset)
             data, offset = data[done:], offset + done
