@@ -67,6 +67,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise FileError(f"{path} is a folder; name a file in it.")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _clear(path)
     try:
         yield part
         os.replace(part, path)
@@ -75,6 +76,19 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def _clear(path: Path) -> None:
+    """Remove what killed processes left beside a file."""
+    for left in path.parent.glob(f".{path.name}.*.part"):
+        number = left.name.split(".")[-2]
+        try:
+            os.kill(int(number), 0)
+        except (ValueError, PermissionError):
+            continue
+        except OSError:  # nobody has this number
+            with suppress(OSError):
+                left.unlink()
 
 
 def write(

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -152,6 +153,8 @@ def test_no_kill_loses_an_instant(tmp_path: Path) -> None:
         if number % 5 == 0:
             same(whole, fm.forward_dynamics(swing(), **LONG, save=path, resume=True))
             assert fm.load(path).outcome == "finished"
+    fm.forward_dynamics(swing(), **LONG, save=path, overwrite=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.h5", "timed.h5"]  # nothing is left of killed ones
     assert len(counts) > 15
     assert min(counts) < len(whole.t)
 
@@ -198,6 +201,13 @@ def test_what_is_finished_is_read_or_goes_on(tmp_path: Path) -> None:
     again = fm.forward_dynamics(system, 0.5, 1e-3, save=path, resume=True, progress=lambda t: pytest.fail("computed"))
     same(first, again)
     assert np.array_equal(again.position(system.named("rod")), first.position(system.named("rod")))
+    with h5py.File(path, "r+") as file:  # as if it had been killed just before its end was written
+        text = bytes(file["model/tree"][:]).replace(b'"outcome": "finished"', b'"outcome": "unfinished"')
+        del file["model/tree"]
+        file["model/tree"] = np.frombuffer(text, dtype=np.uint8)
+    assert fm.load(path).outcome.startswith("unfinished")
+    same(first, fm.forward_dynamics(system, 0.5, 1e-3, save=path, resume=True))
+    assert fm.load(path).outcome == "finished"
     longer = fm.forward_dynamics(system, 1.0, 1e-3, save=path, resume=True)
     same(fm.forward_dynamics(system, 1.0, 1e-3), longer)
 
