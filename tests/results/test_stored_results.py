@@ -224,7 +224,7 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
                 assert np.array_equal(getattr(back, key), value), (name, key)
     place = made["response"].displacement(at=0.01)
     assert np.array_equal(fm.load(tmp_path / "response.h5").displacement(at=0.01), place)
-    assert np.array_equal(fm.load(tmp_path / "statics.h5").stress().nodal(), made["statics"].stress().nodal())
+    assert np.array_equal(fm.load(tmp_path / "statics.h5").stress.nodal, made["statics"].stress.nodal)
 
 
 # ---- what is no result ----------------------------------------------------------------------------------------------
