@@ -53,7 +53,7 @@ GROUPS = {
     ],
     "Mechanisms": ["System", "State", "Tree", "Equations", "Solution", "matrix_form", "MatrixForm"],
     "Analyses of mechanisms": [
-        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
+        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result", "load"),
         *("Event", "quasi_static", "Equilibrium", "SystemModes", "linearise", "LinearModel"),
     ],
     "Spinning and shaken bodies": [
