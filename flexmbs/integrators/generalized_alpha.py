@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flexmbs.errors import ModelError
 from flexmbs.integrators.alpha_run import CHUNK, AlphaRun, Carried
 from flexmbs.integrators.events import Watch
+from flexmbs.integrators.full_order_run import run_of
 from flexmbs.integrators.history import History, Snapshot, history_of, joined
 from flexmbs.integrators.interpolation import between
 from flexmbs.system.state import State
@@ -72,7 +73,8 @@ class GeneralizedAlpha:
         says so, and at Ctrl-C. At kinks of profiles the method starts anew.
         """
         total = max(1, round((t_end - start.t) / step))
-        run = _Kept(AlphaRun(self, system, start, (t_end - start.t) / total), start.t, total, every, watch)
+        alpha = run_of(self, system, start, (t_end - start.t) / total, watch is not None)
+        run = _Kept(alpha, start.t, total, every, watch)
         try:
             outcome = run.all(progress)
         except KeyboardInterrupt:

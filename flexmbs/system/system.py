@@ -33,6 +33,7 @@ from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.checks import check, listed
+from flexmbs.system.condensing import Condensed, condensed, condensed_parts, refuse
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -221,6 +222,7 @@ class System:
 
     def inertia(self, work: Work, v: Array) -> tuple[sp.csr_array, Array]:
         """Mass matrix and f = Q - h of gravity, velocities and forces."""
+        self._refuse_full_order()
         blocks, force = [], np.zeros(self.n_v)
         for b in range(self.layout.n_bodies):
             mine = slice(self.layout.body_v[b], self.layout.body_v[b + 1])
@@ -323,11 +325,12 @@ class System:
     @cached_property
     def initial(self) -> State:
         """Closed position and consistent velocities at t = 0."""
-        return initial_state(self)
+        return initial_state(self) if self.condensed is None else self.condensed.initial()
 
     @cached_property
     def graph(self) -> Graph:
         """Spanning tree and closing joints."""
+        self._refuse_full_order()
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
         return graph(self.layout, work.jacobian, self._singular(work))
 
@@ -347,11 +350,13 @@ class System:
     @cached_property
     def tree(self) -> Tree:
         """Coordinates along the joints, with their dynamics, and the rows that close loops."""
+        self._refuse_full_order()
         return tree_of(self, self.initial.q)
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:
         """The layout with the order in which its unknowns are eliminated."""
+        self._refuse_full_order()
         return (self.layout, *places(self.layout, self.graph))
 
     @cached_property
@@ -371,7 +376,7 @@ class System:
 
     @cached_property
     def _ranks(self) -> tuple[NullSpace, tuple[str, ...]]:
-        return rank_decision(self)
+        return rank_decision(self) if self.condensed is None else self.condensed.system._ranks
 
     @property
     def rank_decision(self) -> NullSpace:
@@ -386,7 +391,8 @@ class System:
     @property
     def mobility(self) -> int:
         """Number of independent velocities at the start."""
-        return self.n_v - self.rank_decision.rank if self.rows else self.n_v
+        free = self.n_v if self.condensed is None else self.n_v - self.condensed.conditions
+        return free - self.rank_decision.rank if self.rows else free
 
     @property
     def redundant(self) -> tuple[str, ...]:
@@ -416,6 +422,17 @@ class System:
         out._originals = (self.bodies, self.joints, self.forces)  # type: ignore[attr-defined]  # their ids stay theirs
         out.frames.stand_in({id(body): k for k, body in enumerate(self.bodies)})
         return out
+
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The same mechanism with bodies in full order condensed to the frames in use; None where there are none."""
+        if not any(body.full_order for body in self.bodies):
+            return None
+        return condensed(self, System(*condensed_parts(self)))
+
+    def _refuse_full_order(self) -> None:
+        if self.condensed is not None:
+            refuse(self.bodies)
 
     def report(self) -> str:
         """Bodies, joints, mobility and redundant rows, as text."""
