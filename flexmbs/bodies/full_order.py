@@ -9,7 +9,7 @@ are the three block rows of the equations of motion: one product of a sparse (n 
 
 Newton's matrix of the nodes is, but for terms that are h ω and less beside it, Â = s (c_m M + c_d D + K): constant, and
 factorised once. Let the frames in use give e = Φ d, reference conditions B d = 0, and let C be the coupling of nodes
-and frame, s c_m (S, G(0)). For corrections δ of the frame's motion r and of e the nodes follow by
+and frame, s c_m (S, G(d)). For corrections δ of the frame's motion r and of e the nodes follow by
 
     Â δd + Cᵀδr + Nᵀφ = r_d,   N δd = (δe, B d),   N = (Φ, B),
 
@@ -56,24 +56,32 @@ class FullOrderBody:
         self.moments = part.constants.mass, part.constants.s0, body.mass_parameters[2]
         self.held = part.conditions
         self.border = np.vstack([body.rows, self.held.toarray()])  # N
-        self.coupling = self._coupling()
 
     @property
     def size(self) -> int:
         """Number of nodal coordinates d."""
         return self.part.size
 
-    def _coupling(self) -> Array:
-        """S and G(0) as rows (6, d), plane (3, d)."""
-        x = self.points
-        out = np.zeros((6, len(x), 3))
+    def places(self, d: Array) -> Array:
+        """Positions (nodes, 3) of the nodes in the floating frame."""
+        out = self.points.copy()
+        out[:, : self.axes] += (self.basis @ d).reshape(len(out), -1)
+        return out
+
+    def frame_inertia(self, d: Array) -> tuple[Array, Array]:
+        """S and G(d) as rows (6, d), plane (3, d), and the frame's own inertia less that of the rigid body."""
+        x = self.places(d)
+        moves = np.zeros((6, len(x), 3))  # of the nodes, by a unit of each motion of the frame
         for i, axis in enumerate(np.eye(3)):
-            out[i] = axis
-            out[3 + i] = np.cross(axis, x)
-        fields = out[self.used][:, :, : self.axes]
-        spread = self.scalar_mass @ fields.transpose(1, 0, 2).reshape(len(x), -1)
-        columns = spread.reshape(len(x), len(self.used), self.axes).transpose(0, 2, 1).reshape(-1, len(self.used))
-        return np.ascontiguousarray((self.back @ columns).T)
+            moves[i], moves[3 + i] = axis, np.cross(axis, x)
+        moves = moves[self.used][:, :, : self.axes]
+        count = len(self.used)
+        spread = self.scalar_mass @ moves.transpose(1, 0, 2).reshape(len(x), -1)
+        columns = spread.reshape(len(x), count, self.axes).transpose(0, 2, 1).reshape(-1, count)
+        inertia = moves.transpose(0, 1, 2).reshape(count, -1) @ columns
+        m, s, turning = self.moments
+        rigid = np.block([[m * np.eye(3), -skew(s)], [skew(s), turning]])[np.ix_(self.used, self.used)]
+        return np.ascontiguousarray((self.back @ columns).T), inertia - rigid
 
     def rows(self, spin: Array, turning: Array, push: Array, d: Array, speed: Array, rate: Array) -> Rows:
         """The three block rows at ω, ε, a = Rᵀ(p'' - g) and d, d', d'', less those of the rigid body."""
@@ -102,8 +110,8 @@ class FullOrderBody:
     def bent(self, e: Array) -> Array:
         """Nodal coordinates at rest that move the frames in use by e."""
         soft = 1e-6 * self.stiffness.diagonal().sum() / self.mass.diagonal().sum()  # holds what nothing else does
-        found = Condensation(self, soft, 1.0, 0.0)
-        return np.asarray((found.inverse[:, : len(e)] @ e) @ found.reach[: found.n_border])
+        made = Factored(self, soft, 1.0)
+        return np.asarray((made.inverse[:, : len(e)] @ e) @ made.reach)
 
     def energy(self, d: Array, speed: Array) -> tuple[float, float]:
         """Strain energy and power of the body's own damping."""
@@ -112,46 +120,62 @@ class FullOrderBody:
         return float(d @ (self.stiffness @ d)) / 2, -float(lost)
 
 
-class Condensation:
-    """Â = mass · M + stiffness · K of a body, factorised, and its block over the frame's motion and e.
+class Factored:
+    """Â = mass · M + stiffness · K of a body, factorised, and what it does with N = (Φ, B)."""
 
-    ``coupling`` is the factor of S and G. ``block`` is in body axes, rows and columns (r, e); the compiled functions
-    have the rigid body's own part of it already.
+    def __init__(self, full: FullOrderBody, mass: float, stiffness: float) -> None:
+        self.full, self.border = full, len(full.border)
+        self.factor = factorize(mass * full.mass + stiffness * full.stiffness if stiffness else mass * full.mass)
+        self.reach = self.solved(full.border)
+        small = self.reach @ full.border.T
+        scale = 1.0 / np.sqrt(np.diag(small))
+        scaled = (small + small.T) / 2 * np.outer(scale, scale)
+        self.inverse = np.linalg.inv(scaled) * np.outer(scale, scale) if self.border else small  # (N Â⁻¹ Nᵀ)⁻¹
+
+    def solved(self, rows: Array) -> Array:
+        """Rows (k, d) times Â⁻¹."""
+        return np.ascontiguousarray(self.factor.solve(np.ascontiguousarray(rows.T)).T)
+
+
+class Condensation:
+    """The block of a body over the motion r of its frame and e, in body axes, for deformations near d.
+
+    ``coupling`` is the factor of S, G(d) and of the rigid inertia, s c_m. The compiled functions have the rigid body's
+    own part of the block already.
     """
 
-    def __init__(self, full: FullOrderBody, mass: float, stiffness: float, coupling: float) -> None:
-        self.full = full
-        matrix = mass * full.mass + stiffness * full.stiffness if stiffness else mass * full.mass
-        self.factor = factorize(matrix)
-        rows = np.vstack([full.border, coupling * full.coupling])
-        self.n_border, self.e = len(full.border), full.body.modes
-        self.reach = np.ascontiguousarray(self.factor.solve(np.ascontiguousarray(rows.T)).T)  # (border and r, d)
-        all_pairs = self.reach @ rows.T
-        b = self.n_border
-        small = (all_pairs[:b, :b] + all_pairs[:b, :b].T) / 2
-        scale = 1.0 / np.sqrt(np.diag(small))
-        self.inverse = scale[:, None] * np.linalg.inv(small * np.outer(scale, scale)) * scale if b else small
-        self.cross = all_pairs[:b, b:]  # N Â⁻¹ Cᵀ
-        follow = self.inverse @ self.cross
+    def __init__(self, made: Factored, coupling: float, d: Array) -> None:
+        full, b = made.full, made.border
+        self.made, self.coupling, self.e = made, coupling, full.body.modes
+        frame, inertia = full.frame_inertia(d)
+        rows = coupling * frame
+        reach = made.solved(rows)
+        self.reach = np.vstack([made.reach, reach])
+        self.cross = made.reach @ rows.T  # N Â⁻¹ Cᵀ
+        follow = made.inverse @ self.cross
         r, e = len(full.used), self.e
         self.block = np.zeros((r + e, r + e))
-        self.block[:r, :r] = self.cross.T @ follow - all_pairs[b:, b:]
+        self.block[:r, :r] = coupling * inertia + self.cross.T @ follow - reach @ rows.T
         self.block[:r, r:] = follow[:e].T
         self.block[r:, :r] = follow[:e]
-        self.block[r:, r:] = self.inverse[:e, :e]
+        self.block[r:, r:] = made.inverse[:e, :e]
+        self.border = b
+
+    def near(self, d: Array) -> Condensation:
+        """The same for other deformations."""
+        return Condensation(self.made, self.coupling, d)
 
     def condensed(self, nodes: Array, missed: Array) -> tuple[Array, Array, Array]:
-        """What a residual of the nodes, and B d, are for the unknowns (r, e); and the forces φ of that alone."""
+        """What a residual of the nodes, and B d, are for the unknowns r and e; and the forces φ of that alone."""
         seen = self.reach @ nodes
-        b, e = self.n_border, self.e
-        gap = seen[:b].copy()
-        gap[e:] -= missed
-        force = self.inverse @ gap
-        return self.cross.T @ force - seen[b:], force[:e], force
+        gap = seen[: self.border].copy()
+        gap[self.e :] -= missed
+        force = self.made.inverse @ gap
+        return self.cross.T @ force - seen[self.border :], force[: self.e], force
 
     def spread(self, nodes: Array, force: Array, frame: Array, e: Array) -> Array:
         """The correction of the nodes that belongs to those of r (body axes) and e."""
         gap = self.cross @ frame
         gap[: self.e] += e
-        force = force - self.inverse @ gap
-        return np.asarray(self.factor.solve(nodes) - np.concatenate([force, frame]) @ self.reach)
+        force = force - self.made.inverse @ gap
+        return np.asarray(self.made.factor.solve(nodes) - np.concatenate([force, frame]) @ self.reach)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR
-from flexmbs.bodies.full_order import Condensation
+from flexmbs.bodies.full_order import Condensation, Factored
 from flexmbs.errors import AnalysisError
 from flexmbs.integrators.alpha_run import CHUNK, ON_THEM, ROOM, AlphaRun, Carried
 from flexmbs.integrators.alpha_step import AGEING, CONVERGED, LEAST, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE
@@ -35,6 +35,8 @@ SETTLING = 12
 KEPT = 3
 """Steps of different lengths whose factors are kept."""
 MASS = (0.0,)
+SLOW, PATIENCE = 2, 4
+"""Iterations beside the first that make a step a slow one, and steps between two renewals at least."""
 AT_ONCE = 16
 """States in one call at most: each is large, and a step takes long enough to be heard of."""
 
@@ -86,6 +88,7 @@ class FullOrderRun(AlphaRun):
     def __init__(self, method: Any, system: Any, start: State, h: float) -> None:
         self.whole = system.condensed
         self.full, self.parts = self.whole.full, self.whole.parts
+        self.age, self.patience = 0, PATIENCE
         self.known: dict[tuple[float, ...], list[Condensation]] = {}
         (q, d), (v, d_v) = self.whole.reduced(start.q, False), self.whole.reduced(start.v, True)
         zero = np.zeros_like(d)
@@ -159,6 +162,7 @@ class FullOrderRun(AlphaRun):
             if stalled or (size * left <= enough and push * left <= enough_push):
                 work.memory[0], work.memory[1] = h, AGEING * max(ratio, LEAST)
                 self._accept(h, scale)
+                self._renew((scale, c_m, c_d), count)
                 return int(CONVERGED)
             before = size
         work.memory[0] = 0.0
@@ -171,12 +175,22 @@ class FullOrderRun(AlphaRun):
             while len(self.known) >= KEPT:
                 self.known.pop(next(iter(self.known)))
             found = []
-            for _, full in self.full:
+            for (_, full), own in zip(self.full, self.parts, strict=True):
                 by_mass, by_stiffness = full.part.damping
                 mass, stiffness = c_m + c_d * by_mass, 1.0 + c_d * by_stiffness
-                found.append(Condensation(full, scale * mass, scale * stiffness, scale * c_m))
+                made = Factored(full, scale * mass, scale * stiffness)
+                found.append(Condensation(made, scale * c_m, self.state.d[own]))
             self.known[key] = found
         return self.known[key]
+
+    def _renew(self, key: tuple[float, ...], count: int) -> None:
+        """After slow steps, the coupling of frame and nodes at the present deformation; rarer where that is no help."""
+        self.age += 1
+        if count < SLOW or self.age < self.patience:
+            return
+        self.known[key] = [m.near(self.state.d[own]) for m, own in zip(self.known[key], self.parts, strict=True)]
+        self.patience = 2 * self.patience if self.age == self.patience else PATIENCE
+        self.age = 0
 
     def _predict(self, h: float, scale: float, trend: float) -> None:
         state, work = self.state, self.work
@@ -233,7 +247,7 @@ class FullOrderRun(AlphaRun):
             place = at + stride * np.arange(end - first)[:, None] + np.arange(end - first)
             data[place] += block
             if nodes is None:
-                out.append(Pending(np.zeros(full.size), np.zeros(made.n_border), turn[:r, :r]))
+                out.append(Pending(np.zeros(full.size), np.zeros(made.border), turn[:r, :r]))
                 continue
             d, d_v, d_rate = (x[own] for x in nodes)
             rows = full.rows(*self._moving(b, first, rotation, v, rate), d, d_v, d_rate)
@@ -321,8 +335,8 @@ class FullOrderRun(AlphaRun):
     def _masses(self) -> list[Condensation]:
         """Factors of the nodes' mass matrices."""
         if MASS not in self.known:
-            self.known[MASS] = [Condensation(full, 1.0, 0.0, 1.0) for _, full in self.full]
-        return self.known[MASS]
+            self.known[MASS] = [Condensation(Factored(f, 1.0, 0.0), 1.0, np.zeros(f.size)) for _, f in self.full]
+        return [made.near(self.state.d[own]) for made, own in zip(self.known[MASS], self.parts, strict=True)]
 
     def _accelerate(self, kept: list[Condensation], work: Work) -> Array:
         """Accelerations and multipliers at the present state; the multipliers."""
