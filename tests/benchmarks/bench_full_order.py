@@ -1,0 +1,122 @@
+"""Steps of a flexible body in full order, every node a coordinate: flexmbs beside Exudyn's ObjectFFRF, in one process.
+
+    python tests/benchmarks/run.py full_order
+
+The bored steel block of ``bench_flexible`` spins about its second bore, held by the mean of its nodes, in mean axes.
+Stiffening is off on both sides; see ``peer_exudyn`` for how they are compared. Exudyn gets few steps, as each takes it
+a second and more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import cache, partial
+
+import exudyn as exu
+import numpy as np
+from bench_flexible import block, looked_at, their_place
+from bench_modes import STEEL
+from exudyn.FEM import FEMinterface, ObjectFFRFinterface
+from exudyn.itemInterface import MarkerBodyRigid, MarkerSuperElementRigid, ObjectGround, ObjectJointRevoluteZ
+from peer_exudyn import STEP, Built, Case, row, run_ours
+from table import Row
+
+import flexmbs as fm
+from flexmbs.rotations import to_matrix
+
+SPIN = 20.0
+"""Angular velocity at the start [rad/s]."""
+STEPS = 10
+
+
+@cache
+def body(nodes: int) -> fm.FlexibleBody:
+    """The block with all of its nodes."""
+    weights, mesh = fm.Elements(block(nodes), STEEL).mesh.weights("two"), block(nodes)
+    place = weights @ mesh.points[mesh.nodes("two")]
+    return fm.FlexibleBody(
+        "block", mesh, STEEL, interfaces=[fm.Averaged("two")], reduction=fm.FullOrder(), frame="mean",
+        stiffening=False, position=(0.0, 0.0, 0.0), velocity=np.cross((0.0, 0.0, SPIN), -place),
+        angular_velocity=(0.0, 0.0, SPIN),
+    )  # fmt: skip
+
+
+@cache
+def ours(nodes: int) -> fm.System:
+    """The block on its hinge."""
+    ground, flexible = fm.Ground(), body(nodes)
+    frame = flexible.at("two")
+    return fm.System([ground, flexible], [fm.Revolute("hinge", ground.at(*frame.position), frame, axis="z")])
+
+
+@cache
+def their_body(nodes: int) -> ObjectFFRFinterface:
+    """Exudyn's matrices of the same elements."""
+    elements = fm.Elements(block(nodes), STEEL)
+    fem = FEMinterface()
+    fem.nodes = {"Position": elements.mesh.points}
+    fem.massMatrix, fem.stiffnessMatrix = (elements.assemble(b) for b in (elements.mass(), elements.stiffness()))
+    fem.modeBasis = {"matrix": np.zeros((3 * elements.mesh.n_nodes, 1)), "type": "none"}
+    return ObjectFFRFinterface(fem)
+
+
+def theirs(nodes: int) -> Built:
+    """The same in Exudyn."""
+    container, mesh = exu.SystemContainer(), block(nodes)
+    mbs = container.AddSystem()
+    numbers = mesh.nodes("two")
+    weights = mesh.weights("two")
+    place = weights @ mesh.points[numbers]
+    added = their_body(nodes).AddObjectFFRF(
+        exu, mbs, initialVelocity=np.cross((0.0, 0.0, SPIN), -place).tolist(), initialAngularVelocity=[0.0, 0.0, SPIN]
+    )
+    held = mbs.AddMarker(
+        MarkerSuperElementRigid(
+            bodyNumber=added["oFFRF"], meshNodeNumbers=numbers.tolist(), weightingFactors=weights
+        )
+    )  # fmt: skip
+    ground = mbs.AddObject(ObjectGround(referencePosition=place.tolist()))
+    fixed = mbs.AddMarker(MarkerBodyRigid(bodyNumber=ground))
+    mbs.AddObject(ObjectJointRevoluteZ(markerNumbers=[fixed, held]))
+    mbs.Assemble()
+    return container, mbs, added["oFFRF"]
+
+
+def our_place(nodes: int, q: np.ndarray) -> np.ndarray:
+    """Where the node farthest out is, from q of the block."""
+    k, part = looked_at(nodes), body(nodes).reduced
+    u = part.displacement(q[7:])[k]
+    return np.asarray(q[:3] + to_matrix(q[None, 3:7])[0] @ (part.mesh.points[k] + u))
+
+
+def case(nodes: int) -> Case:
+    """The block in both."""
+    return Case(
+        "full order, on a set", f"{nodes} nodes", STEPS, partial(ours, nodes), partial(theirs, nodes), "", ">= 200",
+        partial(our_place, nodes), partial(their_place, nodes),
+    )  # fmt: skip
+
+
+def alone(nodes: int, steps: int) -> Row:
+    """Our time of a step, where Exudyn would take minutes."""
+    system = ours(nodes)
+    start = time.process_time()
+    begin = run_ours(system, 1, STEP)[0]
+    first = time.process_time() - start
+    whole = run_ours(system, steps, STEP)[0]
+    count = system.bodies[1].reduced.mesh.n_nodes
+    return Row(
+        "full order, alone", f"{count} nodes", "ms, a step", (whole - begin) / (steps - 1) * 1e3, "",
+        (whole - begin) / (steps - 1), None, f"factorisations and first step {first:.1f} s",
+    )  # fmt: skip
+
+
+def rows(quick: bool = False) -> Iterator[Row]:
+    """All cases."""
+    run_ours(ours(400), 2, STEP)
+    if quick:
+        yield row(case(400), 1)
+        return
+    yield row(case(2000), 2)
+    yield alone(20_000, 20)
