@@ -9,7 +9,8 @@ are the three block rows of the equations of motion: one product of a sparse (n 
 
 Newton's matrix of the nodes is, but for terms that are h ω and less beside it, Â = s (c_m M + c_d D + K): constant, and
 factorised once. Let the frames in use give e = Φ d, reference conditions B d = 0, and let C be the coupling of nodes
-and frame, s c_m (S, G(d)). For corrections δ of the frame's motion r and of e the nodes follow by
+and frame, s c_m (S, G(d)) in the equations of the nodes, with all terms in those of the frame. For corrections δ of the
+frame's motion r and of e the nodes follow by
 
     Â δd + Cᵀδr + Nᵀφ = r_d,   N δd = (δe, B d),   N = (Φ, B),
 
@@ -37,6 +38,14 @@ class Rows(NamedTuple):
 
     rigid: Array  # (6,), plane (3,)
     nodes: Array
+    forces: Array  # (nodes, 3) of inertia
+
+
+class Response(NamedTuple):
+    """What a residual does to the nodes: Â⁻¹ r_d with e and frame let go, and the forces φ that hold these."""
+
+    alone: Array
+    force: Array
 
 
 class FullOrderBody:
@@ -51,6 +60,7 @@ class FullOrderBody:
         self.used = np.array([0, 1, 5] if self.axes == 2 else range(6))  # of force and moment
         self.points = part.mesh.points
         self.scalar_mass = sp.csr_array(nodal.scalar_mass)
+        self.shares = self.scalar_mass @ np.ones(len(self.points))
         self.basis, self.back = sp.csr_array(part.basis), sp.csr_array(part.basis.T)
         self.stiffness, self.mass = sp.csr_array(part.space.K), sp.csr_array(part.space.M)
         self.moments = part.constants.mass, part.constants.s0, body.mass_parameters[2]
@@ -105,7 +115,24 @@ class FullOrderBody:
         nodes += self.stiffness @ (d + by_stiffness * speed if by_stiffness else d)
         if by_mass:
             nodes += by_mass * (self.mass @ speed)
-        return Rows(more, nodes)
+        return Rows(more, nodes, forces)
+
+    def frame_rows(self, spin: Array, turning: Array, d: Array, forces: Array, c_m: float, c_d: float) -> Array:
+        """How force and moment depend on the nodes, (6, d), plane (3, d); ``forces`` of inertia as ``rows`` has them.
+
+        Of nodal displacements u, with W = c_m + 2 c_d ω~ + ε~ + ω~ω~: Σ (m_φ 1) W u and Σ (m_φ Y) × W u - f × u.
+        """
+        cross = skew(spin)
+        change = c_m * np.eye(3) + 2.0 * c_d * cross + skew(turning) + cross @ cross
+        heavy = self.scalar_mass @ self.places(d)
+        out = np.zeros((6, len(heavy), 3))
+        out[:3] = change[:, None, :] * self.shares[:, None]
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            out[3 + i] = heavy[:, j, None] * change[k] - heavy[:, k, None] * change[j]
+            out[3 + i, :, j] += forces[:, k]
+            out[3 + i, :, k] -= forces[:, j]
+        columns = out[self.used][:, :, : self.axes].reshape(len(self.used), -1).T
+        return np.ascontiguousarray((self.back @ columns).T)
 
     def bent(self, e: Array) -> Array:
         """Nodal coordinates at rest that move the frames in use by e."""
@@ -145,37 +172,40 @@ class Condensation:
     """
 
     def __init__(self, made: Factored, coupling: float, d: Array) -> None:
-        full, b = made.full, made.border
-        self.made, self.coupling, self.e = made, coupling, full.body.modes
-        frame, inertia = full.frame_inertia(d)
+        full = made.full
+        self.made, self.coupling, self.e, self.border = made, coupling, full.body.modes, made.border
+        frame, self.inertia = full.frame_inertia(d)
         rows = coupling * frame
-        reach = made.solved(rows)
-        self.reach = np.vstack([made.reach, reach])
+        self.reach = np.vstack([made.reach, made.solved(rows)])
         self.cross = made.reach @ rows.T  # N Â⁻¹ Cᵀ
-        follow = made.inverse @ self.cross
-        r, e = len(full.used), self.e
+        self.follow = made.inverse @ self.cross
+        self.seen_by(rows)
+
+    def seen_by(self, rows: Array) -> None:
+        """Let the rows (6, d) of force and moment depend on the nodes as they do now, with velocities."""
+        self.rows, through = rows, rows @ self.reach.T
+        self.through, b, r, e = through[:, : self.border], self.border, len(rows), self.e
         self.block = np.zeros((r + e, r + e))
-        self.block[:r, :r] = coupling * inertia + self.cross.T @ follow - reach @ rows.T
-        self.block[:r, r:] = follow[:e].T
-        self.block[r:, :r] = follow[:e]
-        self.block[r:, r:] = made.inverse[:e, :e]
-        self.border = b
+        self.block[:r, :r] = self.coupling * self.inertia + self.through @ self.follow - through[:, b:]
+        self.block[:r, r:] = self.through @ self.made.inverse[:, :e]
+        self.block[r:, :r] = self.follow[:e]
+        self.block[r:, r:] = self.made.inverse[:e, :e]
 
     def near(self, d: Array) -> Condensation:
         """The same for other deformations."""
         return Condensation(self.made, self.coupling, d)
 
-    def condensed(self, nodes: Array, missed: Array) -> tuple[Array, Array, Array]:
-        """What a residual of the nodes, and B d, are for the unknowns r and e; and the forces φ of that alone."""
-        seen = self.reach @ nodes
-        gap = seen[: self.border].copy()
+    def condensed(self, nodes: Array, missed: Array) -> tuple[Array, Array, Response]:
+        """What a residual of the nodes, and B d, are for the unknowns r and e."""
+        alone = self.made.factor.solve(nodes)
+        gap = self.made.full.border @ alone
         gap[self.e :] -= missed
         force = self.made.inverse @ gap
-        return self.cross.T @ force - seen[self.border :], force[: self.e], force
+        return self.through @ force - self.rows @ alone, force[: self.e], Response(alone, force)
 
-    def spread(self, nodes: Array, force: Array, frame: Array, e: Array) -> Array:
+    def spread(self, found: Response, frame: Array, e: Array) -> Array:
         """The correction of the nodes that belongs to those of r (body axes) and e."""
         gap = self.cross @ frame
         gap[: self.e] += e
-        force = force - self.made.inverse @ gap
-        return np.asarray(self.made.factor.solve(nodes) - np.concatenate([force, frame]) @ self.reach)
+        force = found.force - self.made.inverse @ gap
+        return np.asarray(found.alone - np.concatenate([force, frame]) @ self.reach)

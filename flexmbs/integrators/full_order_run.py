@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR
-from flexmbs.bodies.full_order import Condensation, Factored
+from flexmbs.bodies.full_order import Condensation, Factored, Response
 from flexmbs.errors import AnalysisError
 from flexmbs.integrators.alpha_run import CHUNK, ON_THEM, ROOM, AlphaRun, Carried
 from flexmbs.integrators.alpha_step import AGEING, CONVERGED, LEAST, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE
@@ -59,8 +59,7 @@ class FullState(NamedTuple):
 class Pending(NamedTuple):
     """What the nodes of one body are corrected by, once the unknowns of the mechanism are known."""
 
-    nodes: Array
-    force: Array
+    found: Response
     rotation: Array
 
 
@@ -139,7 +138,7 @@ class FullOrderRun(AlphaRun):
         before = 0.0
         for count in range(ITERATIONS):
             self._trial(h)
-            pending = self._assembled(kept, scale, c_m, c_d)
+            pending = self._assembled(kept, scale, c_m, c_d, count == 0)
             self.counts[:] += 1
             factorise(self.plan, work.factors, 1e-12)
             substitute(self.plan, work.factors, work.residual)
@@ -215,7 +214,7 @@ class FullOrderRun(AlphaRun):
             1 - alpha_f
         )
 
-    def _assembled(self, kept: list[Condensation], scale: float, c_m: float, c_d: float) -> list[Pending]:
+    def _assembled(self, kept: list[Condensation], scale: float, c_m: float, c_d: float, new: bool) -> list[Pending]:
         """Newton's matrix and residual of the condensed mechanism."""
         work, layout = self.work, self.layout
         evaluate_all(layout, self.prescribed, self.state.angles, work.q, work.v, self.stages)
@@ -224,15 +223,17 @@ class FullOrderRun(AlphaRun):
             self.scratch, True, work.factors.data, work.residual,
         )  # fmt: skip
         nodes = self.trial_d, self.trial_v, self.trial_rate
-        return self._added(kept, scale, scale * c_m, self.stages, work.v, work.rate, nodes, work.residual)
+        rates = (c_m, c_d) if new else None
+        return self._added(kept, scale, scale * c_m, self.stages, work.v, work.rate, nodes, work.residual, rates)
 
     def _added(
         self, kept: list[Condensation], scale: float, unit: float, stages: Work, v: Array, rate: Array,
-        nodes: tuple[Array, Array, Array] | None, residual: Array,
+        nodes: tuple[Array, Array, Array] | None, residual: Array, rates: tuple[float, float] | None = None,
     ) -> list[Pending]:  # fmt: skip
         """Add the nodes of all bodies to the matrix and, without ``nodes`` only as matrix, to the residual.
 
-        ``unit`` is what the compiled functions have on the diagonal of e, which is taken away.
+        ``unit`` is what the compiled functions have on the diagonal of e, which is taken away. With ``rates``, c_m and
+        c_d, the dependence of the frames on the nodes is renewed.
         """
         data, out = self.work.factors.data, []
         for (b, full), own, made in zip(self.full, self.parts, kept, strict=True):
@@ -240,6 +241,12 @@ class FullOrderRun(AlphaRun):
             at, stride = (int(x) for x in self.where.body_place[b])
             unknown, r = int(self.where.body_unknown[b]), len(full.used)
             rotation, straight = stages.rotation[b], 2 if r == 3 else 3
+            if nodes is not None:
+                d, d_v, d_rate = (x[own] for x in nodes)
+                moving = self._moving(b, first, rotation, v, rate)
+                rows = full.rows(*moving, d, d_v, d_rate)
+                if rates is not None:
+                    made.seen_by(scale * full.frame_rows(*moving[:2], d, rows.forces, *rates))
             turn = np.eye(end - first)
             turn[:straight, :straight] = rotation[:straight, :straight]
             block = turn @ made.block @ turn.T
@@ -247,15 +254,12 @@ class FullOrderRun(AlphaRun):
             place = at + stride * np.arange(end - first)[:, None] + np.arange(end - first)
             data[place] += block
             if nodes is None:
-                out.append(Pending(np.zeros(full.size), np.zeros(made.border), turn[:r, :r]))
+                out.append(Pending(Response(np.zeros(full.size), np.zeros(made.border)), turn[:r, :r]))
                 continue
-            d, d_v, d_rate = (x[own] for x in nodes)
-            rows = full.rows(*self._moving(b, first, rotation, v, rate), d, d_v, d_rate)
-            forces = scale * rows.nodes
-            rigid, on_e, force = made.condensed(forces, np.asarray(full.held @ d))
+            rigid, on_e, found = made.condensed(scale * rows.nodes, np.asarray(full.held @ d))
             residual[unknown : unknown + r] += turn[:r, :r] @ (scale * rows.rigid + rigid)
             residual[unknown + r : unknown + end - first] += on_e - scale * rate[first + r : end]
-            out.append(Pending(forces, force, turn[:r, :r]))
+            out.append(Pending(found, turn[:r, :r]))
         return out
 
     def _moving(self, b: int, first: int, rotation: Array, v: Array, rate: Array) -> tuple[Array, Array, Array]:
@@ -272,7 +276,7 @@ class FullOrderRun(AlphaRun):
         for (b, full), made, left in zip(self.full, kept, pending, strict=True):
             first, r = int(self.layout.body_v[b]), len(full.used)
             frame, e = left.rotation.T @ step[first : first + r], step[first + r : first + r + made.e]
-            out.append(made.spread(left.nodes, left.force, frame, e))
+            out.append(made.spread(left.found, frame, e))
         return np.concatenate(out)
 
     def _accept(self, h: float, scale: float) -> None:

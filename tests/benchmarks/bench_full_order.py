@@ -2,7 +2,8 @@
 
     python tests/benchmarks/run.py full_order
 
-The bored steel block of ``bench_flexible`` spins about its second bore, held by the mean of its nodes, in mean axes.
+The bored steel block of ``bench_flexible`` spins on a ball joint in its second bore, on the mean of the nodes there, in
+mean axes: of full-order bodies Exudyn's markers have positions only.
 Stiffening is off on both sides; see ``peer_exudyn`` for how they are compared. Exudyn gets few steps, as each takes it
 a second and more.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from bench_flexible import block, looked_at, their_place
 from bench_modes import STEEL
 from exudyn.FEM import FEMinterface, ObjectFFRFinterface
-from exudyn.itemInterface import MarkerBodyRigid, MarkerSuperElementRigid, ObjectGround, ObjectJointRevoluteZ
+from exudyn.itemInterface import MarkerBodyPosition, MarkerSuperElementPosition, ObjectGround, ObjectJointSpherical
 from peer_exudyn import STEP, Built, Case, row, run_ours
 from table import Row
 
@@ -47,7 +48,7 @@ def ours(nodes: int) -> fm.System:
     """The block on its hinge."""
     ground, flexible = fm.Ground(), body(nodes)
     frame = flexible.at("two")
-    return fm.System([ground, flexible], [fm.Revolute("hinge", ground.at(*frame.position), frame, axis="z")])
+    return fm.System([ground, flexible], [fm.Spherical("ball", ground.at(*frame.position), frame)])
 
 
 @cache
@@ -72,13 +73,13 @@ def theirs(nodes: int) -> Built:
         exu, mbs, initialVelocity=np.cross((0.0, 0.0, SPIN), -place).tolist(), initialAngularVelocity=[0.0, 0.0, SPIN]
     )
     held = mbs.AddMarker(
-        MarkerSuperElementRigid(
+        MarkerSuperElementPosition(
             bodyNumber=added["oFFRF"], meshNodeNumbers=numbers.tolist(), weightingFactors=weights
         )
     )  # fmt: skip
     ground = mbs.AddObject(ObjectGround(referencePosition=place.tolist()))
-    fixed = mbs.AddMarker(MarkerBodyRigid(bodyNumber=ground))
-    mbs.AddObject(ObjectJointRevoluteZ(markerNumbers=[fixed, held]))
+    fixed = mbs.AddMarker(MarkerBodyPosition(bodyNumber=ground))
+    mbs.AddObject(ObjectJointSpherical(markerNumbers=[fixed, held]))
     mbs.Assemble()
     return container, mbs, added["oFFRF"]
 
