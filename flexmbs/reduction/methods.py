@@ -190,7 +190,7 @@ class FullOrder(Reduction):
     sparse: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.sparse not in (None, True, False):
+        if not (self.sparse is None or isinstance(self.sparse, bool)):
             raise ModelError(f"FullOrder: sparse is True, False or None, not {self.sparse!r}.")
 
     def stays_sparse(self, space: Space) -> bool:
