@@ -54,7 +54,8 @@ class FullOrderBody:
     def __init__(self, body: CondensedBody) -> None:
         part = body.part
         nodal = part.part
-        assert nodal is not None and nodal.scalar_mass is not None
+        assert nodal is not None
+        assert nodal.scalar_mass is not None
         self.body, self.part = body, part
         self.axes = part.axes
         self.used = np.array([0, 1, 5] if self.axes == 2 else range(6))  # of force and moment

@@ -210,8 +210,10 @@ class FullOrderRun(AlphaRun):
         """The method's a, velocities and their rates at the end of a step with increment x."""
         alpha_m, alpha_f, beta, gamma = self.method.coefficients
         new = (x / h - v - (0.5 - beta) * h * a) / (beta * h)
-        return new, v + h * ((1 - gamma) * a + gamma * new), ((1 - alpha_m) * new + alpha_m * a - alpha_f * rate) / (
-            1 - alpha_f
+        return (
+            new,
+            v + h * ((1 - gamma) * a + gamma * new),
+            ((1 - alpha_m) * new + alpha_m * a - alpha_f * rate) / (1 - alpha_f),
         )
 
     def _assembled(self, kept: list[Condensation], scale: float, c_m: float, c_d: float, new: bool) -> list[Pending]:

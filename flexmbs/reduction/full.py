@@ -52,7 +52,7 @@ class FullPart(ReducedPart):
     """
 
     space: Space = None  # type: ignore[assignment]
-    conditions: sp.csr_array = None  # type: ignore[assignment]
+    conditions: sp.csr_array = None
     damping: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:

@@ -175,7 +175,8 @@ class NodalStress(StressModes):
 
 def nodal_fields(part: FullPart, history: Array, nodes: Index, strain: bool = False) -> Array:
     """Stress or strain (times, nodes, 6) of a part in full order, for its coordinates (..., size)."""
-    assert part.part is not None and part.part.elements is not None
+    assert part.part is not None
+    assert part.part.elements is not None
     elements, flat = part.part.elements, history.reshape(-1, part.size)
     return np.stack([_nodal(elements, part.displacement(d), nodes, strain) for d in flat])
 

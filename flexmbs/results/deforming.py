@@ -74,7 +74,8 @@ def balance(body: Body, motion: BodyMotion, elastic: Elastic) -> Balance:
 
 def _in_full_order(part: FullPart, elastic: Elastic) -> tuple[_Moments, Array, Array]:
     """Moments, strain energy and power of damping of a body in full order, through its scalar mass matrix."""
-    assert part.part is not None and part.part.scalar_mass is not None
+    assert part.part is not None
+    assert part.part.scalar_mass is not None
     n, axes, found = part.mesh.n_nodes, part.axes, []
     by_mass, by_stiffness = part.damping
     for d, rate in zip(elastic.d, elastic.rate, strict=True):

@@ -117,8 +117,8 @@ def condensed(system: Any, small: Any) -> Condensed:
     """How a system and its condensed one belong together."""
     full = [(b, FullOrderBody(body)) for b, body in enumerate(small.bodies) if isinstance(body, CondensedBody)]
     places = []
-    for starts in ("body_q", "body_v"):
-        ours, whole = getattr(small.layout, starts), getattr(system.layout, starts)
+    for name in ("body_q", "body_v"):
+        ours, whole = getattr(small.layout, name), getattr(system.layout, name)
         mine, shared, elastic = [], [], []
         for b, (one, other) in enumerate(zip(small.bodies, system.bodies, strict=True)):
             count = int(ours[b + 1] - ours[b]) - (one.modes if one is not other else 0)

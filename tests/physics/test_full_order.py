@@ -63,7 +63,8 @@ def both(request: pytest.FixtureRequest) -> list[tuple[fm.Result, fm.FlexibleBod
 
 def test_sparse_is_dense(both: list[Any]) -> None:
     (dense, one, hinge), (sparse, other, same) = both
-    assert sparse.outcome == "finished" and len(sparse.t) == len(dense.t)
+    assert sparse.outcome == "finished"
+    assert len(sparse.t) == len(dense.t)
     assert sparse.system.mobility == dense.system.mobility
 
     def agree(of: Callable[..., Any], tolerance: float = 1e-8) -> None:
@@ -100,7 +101,8 @@ def test_a_plane_body_and_two_bodies_in_one_chain() -> None:
             fm.planar.Revolute("one", ground.at(place[0], place[1]), first.at("x0")),
             fm.planar.Revolute("two", first.at("x1"), second.at("x0")),
         ]
-        motion = fm.forward_dynamics(fm.System([ground, first, second], joints, [fm.Gravity((0, -9.81, 0))]), 0.01, 2e-4)
+        system = fm.System([ground, first, second], joints, [fm.Gravity((0, -9.81, 0))])
+        motion = fm.forward_dynamics(system, 0.01, 2e-4)
         ends.append(np.hstack([motion.position(second.at("x1")), motion.deflection(first.at(0.2, 0.0))]))
     assert apart(ends[1] - ends[1][0], ends[0] - ends[0][0]) < 1e-8
 
