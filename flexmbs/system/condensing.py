@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,7 +131,8 @@ def condensed(system: Any, small: Any) -> Condensed:
     return Condensed(small, tuple(full), starts, q, q_full, v, v_full, d_q, d_v)
 
 
-def refuse(bodies: Sequence[Any]) -> NoReturn:
-    """Refuse what needs matrices of a body in full order."""
+def refuse_full_order(bodies: Sequence[Any]) -> None:
+    """Refuse what needs all matrices of a body in full order, if there is one."""
     names = ", ".join(body.name for body in bodies if body.full_order)
-    raise ModelError(f"{names}: a body in full order {ADVICE}.")
+    if names:
+        raise ModelError(f"{names}: a body in full order {ADVICE}.")

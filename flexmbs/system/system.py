@@ -33,7 +33,7 @@ from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.checks import check, listed
-from flexmbs.system.condensing import Condensed, condensed, condensed_parts, refuse
+from flexmbs.system.condensing import Condensed, condensed, condensed_parts, refuse_full_order
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -222,7 +222,7 @@ class System:
 
     def inertia(self, work: Work, v: Array) -> tuple[sp.csr_array, Array]:
         """Mass matrix and f = Q - h of gravity, velocities and forces."""
-        self._refuse_full_order()
+        refuse_full_order(self.bodies)
         blocks, force = [], np.zeros(self.n_v)
         for b in range(self.layout.n_bodies):
             mine = slice(self.layout.body_v[b], self.layout.body_v[b + 1])
@@ -330,7 +330,7 @@ class System:
     @cached_property
     def graph(self) -> Graph:
         """Spanning tree and closing joints."""
-        self._refuse_full_order()
+        refuse_full_order(self.bodies)
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
         return graph(self.layout, work.jacobian, self._singular(work))
 
@@ -350,13 +350,13 @@ class System:
     @cached_property
     def tree(self) -> Tree:
         """Coordinates along the joints, with their dynamics, and the rows that close loops."""
-        self._refuse_full_order()
+        refuse_full_order(self.bodies)
         return tree_of(self, self.initial.q)
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:
         """The layout with the order in which its unknowns are eliminated."""
-        self._refuse_full_order()
+        refuse_full_order(self.bodies)
         return (self.layout, *places(self.layout, self.graph))
 
     @cached_property
@@ -391,8 +391,8 @@ class System:
     @property
     def mobility(self) -> int:
         """Number of independent velocities at the start."""
-        free = self.n_v if self.condensed is None else self.n_v - self.condensed.conditions
-        return free - self.rank_decision.rank if self.rows else free
+        held = 0 if self.condensed is None else self.condensed.conditions
+        return self.n_v - held - (self.rank_decision.rank if self.rows else 0)
 
     @property
     def redundant(self) -> tuple[str, ...]:
@@ -426,13 +426,8 @@ class System:
     @cached_property
     def condensed(self) -> Condensed | None:
         """The same mechanism with bodies in full order condensed to the frames in use; None where there are none."""
-        if not any(body.full_order for body in self.bodies):
-            return None
-        return condensed(self, System(*condensed_parts(self)))
-
-    def _refuse_full_order(self) -> None:
-        if self.condensed is not None:
-            refuse(self.bodies)
+        full = any(body.full_order for body in self.bodies)
+        return condensed(self, System(*condensed_parts(self))) if full else None
 
     def report(self) -> str:
         """Bodies, joints, mobility and redundant rows, as text."""
