@@ -17,7 +17,7 @@ from flexmbs.bodies.body import PLANAR
 from flexmbs.bodies.full_order import Condensation, Factored, Response
 from flexmbs.errors import AnalysisError
 from flexmbs.integrators.alpha_run import CHUNK, ON_THEM, ROOM, AlphaRun, Carried
-from flexmbs.integrators.alpha_step import AGEING, CONVERGED, LEAST, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE
+from flexmbs.integrators.alpha_step import AGEING, CONVERGED, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE
 from flexmbs.integrators.history import Snapshot
 from flexmbs.joints.measures import ANGLE
 from flexmbs.profiles import evaluate_all as evaluate_laws
@@ -37,6 +37,8 @@ KEPT = 3
 MASS = (0.0,)
 SLOW, PATIENCE = 2, 4
 """Iterations beside the first that make a step a slow one, and steps between two renewals at least."""
+LEAST = 1e-5
+"""Ratio of corrections that is assumed at least: the matrix is new in every step, unlike that of ``alpha_step``."""
 AT_ONCE = 16
 """States in one call at most: each is large, and a step takes long enough to be heard of."""
 
