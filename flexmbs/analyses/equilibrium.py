@@ -58,9 +58,10 @@ class Equilibrium(Result):
 class SystemModes:
     """Small motions of a mechanism about a position of rest or a steady motion.
 
-    ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good; ``frequencies`` [Hz]
-    and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is the angular velocity
-    of the axes from which a steady motion was seen. A λ with positive real part grows: ``stable`` is then False.
+    ``eigenvalues`` λ of exp(λt), one of each pair, and one zero for each neighbouring motion that is as good;
+    ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is
+    the angular velocity of the axes from which a steady motion was seen. A λ with positive real part grows:
+    ``stable`` is then False.
     """
 
     system: System
@@ -162,12 +163,25 @@ def vibrations(system: System, about: Result | State | None = None, turning: Any
     largest = np.abs(values).max(initial=0.0)
     keep = values.imag >= -1e-12 * largest
     order = np.argsort(np.abs(values[keep]), kind="stable")
-    values, vectors = values[keep][order], vectors[:n, keep][:, order]
+    values, vectors = _once(values[keep][order], vectors[:n, keep][:, order])
     shapes = found.shifts @ vectors
     weight = np.sqrt(np.einsum("im,ij,jm->m", shapes.conj(), found.instant.mass, shapes).real)
     return SystemModes(
         system, values, np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T), found.turning
     )
+
+
+def _once(
+    values: NDArray[np.complex128], vectors: NDArray[np.complex128]
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Modes with each motion of zero frequency once: displaced or moving on at a constant rate, it is the same."""
+    still = values == 0.0
+    if not still.any():
+        return values, vectors
+    directions, sizes, _ = np.linalg.svd(vectors[:, still] / np.linalg.norm(vectors[:, still], axis=0))
+    count = int(np.count_nonzero(sizes > 1e-4 * sizes[0]))
+    rest = values[~still], vectors[:, ~still]
+    return np.concatenate([np.zeros(count), rest[0]]), np.hstack([directions[:, :count], rest[1]])
 
 
 def _eigenvalues(matrix: Array, stiff: bool) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:

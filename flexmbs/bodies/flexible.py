@@ -244,6 +244,16 @@ class FlexibleBody(Body):
             second = second - np.concatenate([tau + np.cross(rho, position[:, None, None], axis=0), rho])
         return np.asarray(second) if np.any(second) else None
 
+    def shape_axes(self, d: Array) -> tuple[Array, Array]:
+        """Shift and turn (time, 3) of the axes in which nodes are at x + Φ d, seen from the floating frame.
+
+        The two differ in terms of second order, by what the floating frame carries along; see ``shortening``.
+        """
+        if self.shortening is None:
+            return np.zeros((len(d), 3)), np.zeros((len(d), 3))
+        shift, turn = (-np.einsum("tk,ikl,tl->ti", d, part, d, optimize=True) / 2 for part in self.shortening)
+        return np.asarray(shift), np.asarray(turn)
+
     # ---- constants ----------------------------------------------------------------------------------------------
 
     @cached_property

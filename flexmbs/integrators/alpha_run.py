@@ -285,8 +285,8 @@ class AlphaRun:
         row = int(np.argmax(np.where(self.where.row_active, 0.0, np.abs(self.stages.phi))))
         return (
             f"stopped before t = {t:.6g}: {self.system.labels[row]} followed from other rows at the start, but no more "
-            f"(it misses by {missing:.3g}). The mechanism starts in a singular position: start it elsewhere "
-            "(start= on a joint, position= on a body)"
+            f"(it misses by {missing:.3g}). Either they contradict it (two drives of one motion), or the mechanism "
+            "starts in a singular position: start it elsewhere (start= on a joint, position= on a body)"
         )
 
     def failure(self, t: float, h: float, problem: int) -> str:
