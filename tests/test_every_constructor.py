@@ -71,6 +71,7 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Equations": (fm.Equations, {"M": np.eye(2), "f": np.ones(2), "J": np.ones((1, 2)), "gamma": np.ones(1)}),
     "Fixed": (fm.Fixed, JOINT),
     "Force": (loaded(fm.Force), {"nodes": "x1", "force": (0, 0, 1)}),
+    "FullOrder": (fm.FullOrder, {"sparse": True}),
     "GeneralizedAlpha": (fm.GeneralizedAlpha, {"rho_inf": 0.5, "tolerance": 1e-8}),
     "Gravity": (weighed, {"acceleration": (0, 0, -9.81)}),
     "Ground": (fm.Ground, {"name": "g"}),
@@ -202,7 +203,7 @@ ELSEWHERE: dict[str, str] = {
 """Names that are refused at length in a file of their own, e.g. "Event": "integrators/test_events.py"."""
 
 PLAIN = {
-    "FullOrder", "Gauss", "GibbsAppell", "MeanAxes", "ModalSuperposition", "Multipliers", "StaticCondensation",
+    "Gauss", "GibbsAppell", "MeanAxes", "ModalSuperposition", "Multipliers", "StaticCondensation",
     "UdwadiaKalaba", "available_solvers",
 }  # fmt: skip
 """Without arguments."""

@@ -62,6 +62,12 @@ def forward_dynamics(
     method = GeneralizedAlpha() if integrator is None else integrator
     if isinstance(method, type) or not hasattr(method, "run"):
         raise AnalysisError(f"integrator must be one such as TangentSpaceODE(), not {integrator!r}.")
+    if system.condensed is not None and not isinstance(method, GeneralizedAlpha):
+        names = ", ".join(body.name for body in system.bodies if body.full_order)
+        raise AnalysisError(
+            f"{names}: a body in full order runs with GeneralizedAlpha, not {type(method).__name__}; reduce it for "
+            "other integrators, e.g. CraigBampton(modes=20)."
+        )
     if progress is not None and not callable(progress):
         raise AnalysisError(f"progress must be a function of the time reached, not {progress!r}.")
     begin = _start(system, start)

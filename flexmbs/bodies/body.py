@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -33,6 +34,10 @@ class Frame:
 
     def __str__(self) -> str:
         return f"{self.body.name}.at({', '.join(f'{x:.4g}' for x in self.position)})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Frame:
+        """The same frame on the copy of its body, or on what stands for that."""
+        return copy.deepcopy(self.body, memo).holding(self)
 
     @property
     def deforms(self) -> bool:
@@ -89,10 +94,19 @@ class Body(ABC):
         point[: len(given)] = given
         return Frame(self, point, rotation_matrix(axes, f"{self.name}.at(): axes"))
 
+    def holding(self, frame: Frame) -> Frame:
+        """A frame of another body that this one stands for, as a frame of this one."""
+        return Frame(self, frame.position, frame.axes, frame.shapes, frame.curvatures)
+
     @property
     def modes(self) -> int:
         """Number of elastic coordinates, which come last among q and v."""
         return 0
+
+    @property
+    def full_order(self) -> bool:
+        """Whether it deforms with every coordinate of its mesh, which compiled functions see condensed."""
+        return False
 
     @property
     def modal_lengths(self) -> Array:

@@ -30,6 +30,7 @@ from flexmbs.reduction import (
     stress_modes,
 )
 from flexmbs.reduction.floating import second_order_moments
+from flexmbs.reduction.full import FullPart
 from flexmbs.reduction.reducing import HELD
 from flexmbs.reduction.reference import MEAN
 from flexmbs.rotations import skew
@@ -88,7 +89,7 @@ class FlexibleBody(Body):
             object.__setattr__(self, "reduced", self._reduced(self._part()))
         if not isinstance(self.reduced, ReducedPart):
             raise ModelError(f"{self.name}: reduced is a ReducedPart, as fm.reduce makes it, not {self.reduced!r}.")
-        if self.reduced.size > LARGEST:
+        if self.reduced.size > LARGEST and not self.full_order:
             raise ModelError(
                 f"{self.name}: {self.reduced.size} elastic coordinates are too many for a moving body (up to "
                 f"{LARGEST}); reduce it, e.g. reduction=CraigBampton(modes=20)."
@@ -123,6 +124,8 @@ class FlexibleBody(Body):
 
     def save(self, path: str | PathLike[str], stress: Any = None) -> None:
         """Write the reduced body to a file (npz), with what ``load_stress_modes`` needs at the nodes of ``stress``."""
+        if self.full_order:
+            raise ModelError(f"{self.name}: a body in full order is not saved; save its mesh, or reduce it.")
         modes = None if stress is None else self._tried(stress_modes, self.reduced, stress)
         save_reduced(path, replace(self.reduced, name=self.name), modes)
 
@@ -183,6 +186,11 @@ class FlexibleBody(Body):
         return self.reduced.size
 
     @property
+    def full_order(self) -> bool:
+        """Whether it has every coordinate of its mesh, sparse."""
+        return isinstance(self.reduced, FullPart)
+
+    @property
     def mass_parameters(self) -> tuple[float, Array, Array]:
         """Mass, mass centre and inertia about the origin of the undeformed body."""
         c = self.reduced.constants
@@ -218,7 +226,7 @@ class FlexibleBody(Body):
         """
         turned = rotation_matrix(axes, f"{self.name}.at(): axes")
         if not place:
-            return self._frame(np.zeros(3), turned, np.zeros((6, self.modes)), np.zeros((6, self.modes, self.modes)))
+            return Frame(self, np.zeros(3), turned, np.zeros((6, self.modes)), self._curvatures(np.zeros(3), 0.0))
         try:
             if len(place) == 1 and (isinstance(place[0], str | int | np.integer)):
                 found = self.reduced.frame(place[0])
@@ -227,14 +235,14 @@ class FlexibleBody(Body):
         except FlexmbsError as error:
             raise ModelError(f"{self.name}.at(): {error}") from error
         shapes = np.vstack([found.displacement, found.rotation])
-        return self._frame(found.position, turned, shapes, found.second)
+        return Frame(self, found.position, turned, shapes, self._curvatures(found.position, found.second))
 
-    def _frame(self, position: Array, axes: Array, shapes: Array, second: Array) -> Frame:
-        """A frame whose terms of second order are counted from the axes that carry the shortening along."""
+    def _curvatures(self, position: Array, second: Array | float) -> Array | None:
+        """Terms of second order of a frame, counted from the axes that carry the shortening along."""
         if self.shortening is not None:
             tau, rho = self.shortening
             second = second - np.concatenate([tau + np.cross(rho, position[:, None, None], axis=0), rho])
-        return Frame(self, position, axes, shapes, second if second.any() else None)
+        return np.asarray(second) if np.any(second) else None
 
     def shape_axes(self, d: Array) -> tuple[Array, Array]:
         """Shift and turn (time, 3) of the axes in which nodes are at x + Φ d, seen from the floating frame.
@@ -289,14 +297,16 @@ class FlexibleBody(Body):
 
     @cached_property
     def modal_constants(self) -> Array:
-        """Constants for the compiled functions."""
-        return packed(self.moments)
+        """Constants for the compiled functions; in full order there are none, its condensed body has them."""
+        return np.zeros(0) if self.full_order else packed(self.moments)
 
     @cached_property
     def modal_lengths(self) -> Array:
         """Largest displacement of a node for a unit of each elastic coordinate; rotations as what they move a body's
         length away.
         """
+        if isinstance(self.reduced, FullPart):
+            return self.reduced.lengths
         axes, mesh = self.reduced.axes, self.reduced.mesh
         nodal = self.reduced.basis.reshape(mesh.n_nodes, -1, self.modes)
         straight, turning = nodal[:, :axes], mesh.size * nodal[:, axes:]

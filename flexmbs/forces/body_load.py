@@ -79,10 +79,11 @@ class BodyLoad:
         part, modes = self.body.reduced, self.body.modes
         axes, x = part.axes, part.mesh.points
         nodal = part.loads[self.load].reshape(len(x), -1)
-        shapes = part.basis.reshape(len(x), -1, modes)
+        back, per_node = part.basis.T, nodal.shape[1]  # of a body in full order it is sparse
         couple = np.zeros(3)
-        couple[: nodal.shape[1] - axes] = nodal[:, axes:].sum(axis=0)
-        along = np.einsum("nc,ncr->r", nodal[:, axes:], shapes[:, axes:])  # what nodal moments do to the modes
+        couple[: per_node - axes] = nodal[:, axes:].sum(axis=0)
+        moments = np.hstack([np.zeros((len(x), axes)), nodal[:, axes:]])
+        along = np.asarray(back @ moments.ravel())  # what nodal moments do to the modes
         weights, sizes, directions = np.linalg.svd(nodal[:, :axes], full_matrices=False)
         out, rest = [], np.zeros(3)
         for k in range(axes):
@@ -95,7 +96,7 @@ class BodyLoad:
                 s = float(np.abs(w).sum()) or 1.0
                 rest += (w.sum() - s) * e
             moved = np.zeros((6, modes))
-            moved[:axes] = np.einsum("n,ncr->cr", w, shapes[:, :axes]) / s
+            moved[:axes] = np.asarray(back @ np.kron(w[:, None], np.eye(per_node))[:, :axes]).T / s
             second = None
             if k == 0:  # along e a shift has no moment, so that it can hold what acts on the modes alone
                 moved[:3] += np.outer(e, along) / s

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexmbs.errors import ModelError
 from flexmbs.integrators.alpha_run import CHUNK, AlphaRun, Carried
 from flexmbs.integrators.events import Watch
+from flexmbs.integrators.full_order_run import run_of
 from flexmbs.integrators.history import History, Keeper, Snapshot, history_of
 from flexmbs.integrators.interpolation import between
 from flexmbs.system.state import State
@@ -82,7 +83,7 @@ class GeneralizedAlpha:
         """
         begin, done = passed or (start.t, 0)
         total = max(1, round((t_end - begin) / step))
-        alpha = AlphaRun(self, system, start, (t_end - begin) / total)
+        alpha = run_of(self, system, start, (t_end - begin) / total, watch is not None)
         run = _Kept(alpha, begin, total, every, watch, keeper or Keeper(), done)
         try:
             outcome = run.all(progress)

@@ -48,11 +48,16 @@ def between(system: Any, a: Snapshot, b: Snapshot, velocities: bool = True) -> C
 
 
 def state_at(system: Any, history: History, t: float) -> Snapshot:
-    """The state of a history at time t, with accelerations and multipliers from the equations of motion."""
+    """The state of a history at time t, with accelerations and multipliers from the equations of motion.
+
+    With bodies in full order these are interpolated too: accelerations by the curve, multipliers linearly.
+    """
     k = int(np.searchsorted(history.t, t))
     if history.t[k] == t:
         return history.snapshot(k)
     state = between(system, history.snapshot(k - 1), history.snapshot(k))(t)
+    if system.condensed is not None:
+        return state
     work = system.evaluate(t, state.q, state.v, state.angles)
     layout, plan, where = system.independent
     rate, multipliers = accelerations(layout, plan, where, state.v, work)
@@ -60,8 +65,8 @@ def state_at(system: Any, history: History, t: float) -> Snapshot:
 
 
 def closed(system: Any, t: float, q: Array, v: Array, angles: Array, velocities: bool = True) -> tuple[Array, Array]:
-    """The state moved by the least weighted distance to where the constraints hold."""
-    if not system.rows:
+    """The state moved by the least weighted distance to where the constraints hold; not with bodies in full order."""
+    if not system.rows or system.condensed is not None:
         return q, v
     (layout, plan, where), weights = system.independent, system.length_weights**2
     positions = where._replace(row_active=where.row_active & system.holonomic)

@@ -16,7 +16,7 @@ from flexmbs.reduction.space import Conditions, Space
 
 Array = NDArray[np.float64]
 
-LARGEST_FULL = 900
+LARGEST_FULL = 600
 """Coordinates up to which a part is kept in full order as dense modes."""
 
 
@@ -182,7 +182,22 @@ class Krylov(Reduction):
 
 @dataclass(frozen=True)
 class FullOrder(Reduction):
-    """Every nodal coordinate: all modes of a small part. For a large one see ``full_order_projection``."""
+    """Every nodal coordinate: as dense modes of a small part, or ``sparse`` (None: where the part is too large).
+
+    Sparse, a body runs in ``forward_dynamics`` with GeneralizedAlpha, without geometric stiffening.
+    """
+
+    sparse: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.sparse is None or isinstance(self.sparse, bool)):
+            raise ModelError(f"FullOrder: sparse is True, False or None, not {self.sparse!r}.")
+
+    def stays_sparse(self, space: Space) -> bool:
+        """Whether a part is kept sparse: by itself, one that is too large and has one scalar mass matrix."""
+        if self.sparse is not None:
+            return self.sparse
+        return space.size > LARGEST_FULL and space.part.scalar_mass is not None
 
     def shapes(self, space: Space, inertia: Array) -> Shapes:
         """Unit displacement of every coordinate."""

@@ -17,6 +17,7 @@ from flexmbs.fem.stress import von_mises
 from flexmbs.linalg.threads import one_blas_thread
 from flexmbs.mesh.mesh import Which
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.reduction.full import FullPart
 from flexmbs.reduction.reduced import ReducedPart
 
 Array = NDArray[np.float64]
@@ -120,6 +121,9 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     if elements is None:
         raise ModelError(f"{reduced.name}: stress needs the part's own elements, not only its matrices.")
     nodes = np.array(reduced.mesh.nodes(which))
+    if isinstance(reduced, FullPart):
+        empty = np.zeros((len(nodes), 6, 0))
+        return NodalStress(nodes, np.arange(len(nodes)), empty, empty, None, reduced)
     r, left = reduced.size, np.flatnonzero(reduced.cases.missed > NOTHING)
     columns = np.hstack([reduced.basis, reduced.cases.residual[:, left]])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
@@ -145,6 +149,36 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     if not parts:
         raise ModelError(f"{reduced.name}: stress modes exist for solids, plane parts and beams.")
     return made(np.concatenate(owners), np.concatenate(parts), np.concatenate(fibres))
+
+
+@dataclass(frozen=True, eq=False)
+class NodalStress(StressModes):
+    """Stress of a part in full order, from its elements at every instant: stress modes would be as many as nodes."""
+
+    part: FullPart = None  # type: ignore[assignment]
+
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+        """Components (..., nodes, 6) for nodal coordinates (..., size); full order leaves nothing out for factors."""
+        history = checked(d, self.part.size, "nodal coordinates")
+        return nodal_fields(self.part, history, self.nodes).reshape(*history.shape[:-1], -1, 6)
+
+    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None) -> Envelope:
+        """Largest von Mises stress over a history d (times, size), one instant at a time."""
+        history = checked(d, self.part.size, "nodal coordinates")
+        if history.ndim != 2 or not len(history):
+            raise ModelError(f"an envelope needs a history (times, {self.part.size}), not shape {history.shape}.")
+        largest, when = np.full(len(self.nodes), -1.0), np.zeros(len(self.nodes), dtype=np.int64)
+        for k in range(len(history)):
+            _keep_largest(self.at(history[k : k + 1]), k, largest, when)
+        return Envelope(self.nodes, frozen(np.sqrt(np.maximum(largest, 0.0))), frozen(when))
+
+
+def nodal_fields(part: FullPart, history: Array, nodes: Index, strain: bool = False) -> Array:
+    """Stress or strain (times, nodes, 6) of a part in full order, for its coordinates (..., size)."""
+    assert part.part is not None
+    assert part.part.elements is not None
+    elements, flat = part.part.elements, history.reshape(-1, part.size)
+    return np.stack([_nodal(elements, part.displacement(d), nodes, strain) for d in flat])
 
 
 KEPT = 4
@@ -178,6 +212,22 @@ class StrainGauges:
         return np.asarray(out)
 
 
+@dataclass(frozen=True, eq=False)
+class NodalGauges(StrainGauges):
+    """Strain gauges on a part in full order: weights (gauges, 6) of the strains at nodes, some used twice."""
+
+    part: FullPart
+    nodes: Index
+    place: Index
+    weights: Array
+
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+        """Strains (..., gauges) for nodal coordinates (..., size)."""
+        history = checked(d, self.part.size, "nodal coordinates")
+        strains = nodal_fields(self.part, history, self.nodes, strain=True)[:, self.place]
+        return np.asarray(np.einsum("kc,tkc->tk", self.weights, strains).reshape(*history.shape[:-1], -1))
+
+
 def strain_gauges(reduced: ReducedPart, nodes: ArrayLike, directions: ArrayLike) -> StrainGauges:
     """Strain gauges on nodes (k) of a solid or plane part, along directions (k, 3), or one (3,) for all."""
     elements = None if reduced.part is None else reduced.part.elements
@@ -193,9 +243,12 @@ def strain_gauges(reduced: ReducedPart, nodes: ArrayLike, directions: ArrayLike)
         raise ModelError(f"{reduced.name}: a gauge needs a direction of three numbers, not all zero.")
     x, y, z = (along / length).T
     weights = np.stack([x * x, y * y, z * z, y * z, z * x, x * y], axis=1)  # engineering shear strains
+    every, inverse = np.unique(places, return_inverse=True)
+    if isinstance(reduced, FullPart):
+        empty = np.zeros((len(places), 0))
+        return NodalGauges(empty, empty, reduced, every, inverse, weights)
     columns = np.hstack([reduced.basis, reduced.cases.residual])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
-    every, inverse = np.unique(places, return_inverse=True)
     values = np.stack([_nodal(elements, u, every, strain=True)[inverse] for u in fields], axis=-1)
     along_gauge = np.einsum("kc,kcr->kr", weights, values)
     return StrainGauges(frozen(along_gauge[:, : reduced.size].copy()), frozen(along_gauge[:, reduced.size :].copy()))

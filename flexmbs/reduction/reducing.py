@@ -16,6 +16,7 @@ from flexmbs.linalg.threads import one_blas_thread
 from flexmbs.projection import Projection
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import damping_coefficients
+from flexmbs.reduction.full import full_part
 from flexmbs.reduction.interfaces import interfaces as read_interfaces
 from flexmbs.reduction.methods import FullOrder, Reduction
 from flexmbs.reduction.orthonormal import orthonormalised
@@ -67,6 +68,8 @@ def reduce(
     extra = load_vectors(part, loads)
     held, text = _conditions(space, chosen)
     on_nodes = inertia_loads(part)
+    if isinstance(method, FullOrder) and method.stays_sparse(space):
+        return full_part(space, places, held, text, on_nodes, extra, damping, stiffening)
     found = method.shapes(space, np.asarray(space.projection.project_columns(on_nodes)))
     z, coefficients = _in_frame(space, held, found.columns)
     if not z.any():

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Body
+from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.bodies.flexible_inertia import BodyMoments
+from flexmbs.reduction.full import FullPart
 from flexmbs.results.motions import BodyMotion, Elastic
 
 Array = NDArray[np.float64]
@@ -42,7 +44,9 @@ def balance(body: Body, motion: BodyMotion, elastic: Elastic) -> Balance:
     """Energy and momentum of one body, exactly those of its equations of motion (with stiffening, where it has it)."""
     mass, centre, inertia = body.mass_parameters
     n = len(motion.position)
-    if body.modes:
+    if isinstance(body, FlexibleBody) and isinstance(body.reduced, FullPart):
+        moments, strain, damping = _in_full_order(body.reduced, elastic)
+    elif body.modes:
         constants: BodyMoments = body.moments  # type: ignore[attr-defined]
         moments = _moments(constants, elastic)
         strain = _quadratic(constants.stiffness, elastic.d, elastic.d) / 2
@@ -66,6 +70,28 @@ def balance(body: Body, motion: BodyMotion, elastic: Elastic) -> Balance:
         np.asarray(own + np.cross(motion.position, linear)),
         motion.position + arm / (mass or 1.0),
     )
+
+
+def _in_full_order(part: FullPart, elastic: Elastic) -> tuple[_Moments, Array, Array]:
+    """Moments, strain energy and power of damping of a body in full order, through its scalar mass matrix."""
+    assert part.part is not None
+    assert part.part.scalar_mass is not None
+    n, axes, found = part.mesh.n_nodes, part.axes, []
+    by_mass, by_stiffness = part.damping
+    for d, rate in zip(elastic.d, elastic.rate, strict=True):
+        y, speed = part.mesh.points.copy(), np.zeros((n, 3))
+        y[:, :axes] += part.displacement(d)
+        speed[:, :axes] = part.displacement(rate)
+        heavy = np.asarray(part.part.scalar_mass @ np.hstack([y, speed]))  # m_φ (y, u')
+        second, own = y.T @ heavy[:, :3], float(np.sum(speed * heavy[:, 3:]))
+        pull = rate @ part.space.forces(rate) if by_stiffness else 0.0
+        found.append((
+            heavy[:, :3].sum(axis=0), heavy[:, 3:].sum(axis=0), np.trace(second) * np.eye(3) - second,
+            np.cross(y, heavy[:, 3:]).sum(axis=0), own / 2, d @ part.space.forces(d) / 2,
+            -by_mass * own - by_stiffness * pull,
+        ))  # fmt: skip
+    columns = [np.array(x) for x in zip(*found, strict=True)]
+    return _Moments(*columns[:5]), columns[5], columns[6]
 
 
 def _moments(c: BodyMoments, elastic: Elastic) -> _Moments:

@@ -35,7 +35,7 @@ def report(system: Any) -> str:
         lines.append("singular position: at the start, and only there, these rows follow from others:")
         lines.extend(f"  {label}" for label in system.singular)
     else:
-        ratio, label = nearly_singular(system)
+        ratio, label = nearly_singular(system if system.condensed is None else system.condensed.system)
         if ratio < NEAR:
             lines.append(f"nearly singular position: {label} hardly holds at the start (singular values {ratio:.1e})")
     return "\n".join(lines)

@@ -33,6 +33,7 @@ from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
 from flexmbs.system.checks import check, listed, named
+from flexmbs.system.condensing import Condensed, condensed, condensed_parts, refuse_full_order
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -225,6 +226,7 @@ class System:
 
     def inertia(self, work: Work, v: Array) -> tuple[sp.csr_array, Array]:
         """Mass matrix and f = Q - h of gravity, velocities and forces."""
+        refuse_full_order(self.bodies)
         blocks, force = [], np.zeros(self.n_v)
         for b in range(self.layout.n_bodies):
             mine = slice(self.layout.body_v[b], self.layout.body_v[b + 1])
@@ -327,11 +329,12 @@ class System:
     @cached_property
     def initial(self) -> State:
         """Closed position and consistent velocities at t = 0."""
-        return initial_state(self)
+        return initial_state(self) if self.condensed is None else self.condensed.initial()
 
     @cached_property
     def graph(self) -> Graph:
         """Spanning tree and closing joints."""
+        refuse_full_order(self.bodies)
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
         return graph(self.layout, work.jacobian, self._singular(work))
 
@@ -351,11 +354,13 @@ class System:
     @cached_property
     def tree(self) -> Tree:
         """Coordinates along the joints, with their dynamics, and the rows that close loops."""
+        refuse_full_order(self.bodies)
         return tree_of(self, self.initial.q)
 
     @cached_property
     def elimination(self) -> tuple[Layout, Plan, Places]:
         """The layout with the order in which its unknowns are eliminated."""
+        refuse_full_order(self.bodies)
         return (self.layout, *places(self.layout, self.graph))
 
     @cached_property
@@ -375,7 +380,7 @@ class System:
 
     @cached_property
     def _ranks(self) -> tuple[NullSpace, tuple[str, ...]]:
-        return rank_decision(self)
+        return rank_decision(self) if self.condensed is None else self.condensed.system._ranks
 
     @property
     def rank_decision(self) -> NullSpace:
@@ -390,7 +395,8 @@ class System:
     @property
     def mobility(self) -> int:
         """Number of independent velocities at the start."""
-        return self.n_v - self.rank_decision.rank if self.rows else self.n_v
+        held = 0 if self.condensed is None else self.condensed.conditions
+        return self.n_v - held - (self.rank_decision.rank if self.rows else 0)
 
     @property
     def redundant(self) -> tuple[str, ...]:
@@ -420,6 +426,12 @@ class System:
         out._originals = (self.bodies, self.joints, self.forces)  # type: ignore[attr-defined]  # their ids stay theirs
         out.frames.stand_in({id(body): k for k, body in enumerate(self.bodies)})
         return out
+
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The same mechanism with bodies in full order condensed to the frames in use; None where there are none."""
+        full = any(body.full_order for body in self.bodies)
+        return condensed(self, System(*condensed_parts(self))) if full else None
 
     def report(self) -> str:
         """Bodies, joints, mobility and redundant rows, as text."""

@@ -14,12 +14,14 @@ from flexmbs.bodies.body import Body, Frame
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.fem.beam import Beam
 from flexmbs.joints.joint import Joint
+from flexmbs.reduction.full import FullPart
 from flexmbs.results.deformation import exaggerated
 from flexmbs.rotations import triad
 from flexmbs.system.system import System
 from flexmbs.view.look import Look, Piece, mixed
 from flexmbs.view.skin import skin
 from flexmbs.view.solids import Solid
+from flexmbs.view.sparse_shapes import SparseShapes
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -48,7 +50,7 @@ class Flesh(Piece):
     def true_shapes(self) -> Array:
         """Displacements of its points for d, as they are."""
         assert self.shapes is not None
-        return np.asarray(self.shapes - (self.scale - 1.0) * self.bends)
+        return self.shapes - (self.scale - 1.0) * self.bends  # arrays, or SparseShapes
 
     def undeformed(self, position: Array, rotation: Array, d: Array) -> Array:
         """Where its points would be if it did not deform between its joints."""
@@ -61,6 +63,8 @@ class Flesh(Piece):
 
 def flesh(system: System, body: FlexibleBody, number: int, color: str, height: float, look: Look) -> Flesh:
     """The surface of a body, drawn as it deforms; ``exaggerate`` draws it more."""
+    if isinstance(body.reduced, FullPart):
+        return _full(system, body, body.reduced, number, color, height, look)
     mesh, modes = body.reduced.mesh, body.modes
     nodal = np.zeros((mesh.n_nodes, 3, modes))
     every = body.reduced.basis.reshape(mesh.n_nodes, -1, modes)
@@ -78,6 +82,30 @@ def flesh(system: System, body: FlexibleBody, number: int, color: str, height: f
     return Flesh(
         number, Solid(points, triangles), color, not look.flat, True, shapes=shapes, lines=lines, bends=bends,
         weights=sp.csr_array(weights[:, nodes]), nodes=nodes,
+    )  # fmt: skip
+
+
+def _full(
+    system: System, body: FlexibleBody, reduced: FullPart, number: int, color: str, height: float, look: Look
+) -> Flesh:
+    """The surface of a body in full order: its shapes are as many as its nodes, and sparse."""
+    mesh, axes = reduced.mesh, reduced.axes
+    part = skin(mesh, many=COARSE)
+    points = part.at(mesh.points)
+    in_space = sp.kron(part.weights, np.eye(3, axes), format="csr")
+    frames = places(system, body)
+    where, far = np.array([f.position for f in frames]).reshape(-1, 3), np.zeros((3 * len(points), 6 * len(frames)))
+    for k, unit in enumerate(np.eye(6 * len(frames)).reshape(-1, len(frames), 6)):
+        far[:, k] = exaggerated(points, np.zeros_like(points), 0.0, where, unit[:, :3], unit[:, 3:]).ravel()
+    moving = np.vstack([np.zeros((0, body.modes)), *(f.shapes for f in frames)])
+    shapes = SparseShapes(sp.csr_array(in_space @ reduced.basis), np.zeros_like(far), moving)
+    bends = shapes - SparseShapes(sp.csr_array(shapes.near.shape), far, moving)
+    if look.flat:
+        points, color = points + np.array([0.0, 0.0, height]), mixed(color, "#ffffff", 0.22)
+    nodes = np.unique(part.weights.indices).astype(np.int64)
+    return Flesh(
+        number, Solid(points, part.triangles), color, not look.flat, True, shapes=shapes, bends=bends,  # type: ignore[arg-type]
+        weights=sp.csr_array(part.weights[:, nodes]), nodes=nodes,
     )  # fmt: skip
 
 
@@ -113,6 +141,13 @@ def attached(piece: Piece, frames: Sequence[Frame]) -> Piece:
         return piece
     middle = piece.solid.points.mean(axis=0)
     near = min(frames, key=lambda f: float(np.linalg.norm(f.position - middle)))
+    if near.body.full_order:
+        moves = np.zeros((len(piece.solid.points), 3, 6))
+        moves[:, :, :3] = np.eye(3)
+        moves[:, :, 3:] = np.cross(np.eye(3)[None], (piece.solid.points - near.position)[:, None]).transpose(0, 2, 1)
+        far = moves.reshape(-1, 6)
+        none = sp.csr_array((len(far), near.shapes.shape[1]))
+        return replace(piece, shapes=SparseShapes(none, far, near.shapes))  # type: ignore[arg-type]
     turned = np.cross(near.shapes[3:].T[None], (piece.solid.points - near.position)[:, None]).transpose(0, 2, 1)
     return replace(piece, shapes=near.shapes[None, :3] + turned)
 

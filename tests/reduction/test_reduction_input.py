@@ -95,7 +95,11 @@ def test_parts_that_cannot_be_reduced() -> None:
     with pytest.raises(ModelError, match="in 2 pieces"):
         reduce(two, ModalTruncation(2))
     with pytest.raises(ModelError, match="is too much"):
+        reduce(solid(divisions=(10, 5, 5)), FullOrder(sparse=False), fixed="x0")
+    with pytest.raises(ModelError, match="stiffening=False"):
         reduce(solid(divisions=(10, 5, 5)), FullOrder(), fixed="x0")
+    with pytest.raises(ModelError, match="Rayleigh"):
+        reduce(solid(divisions=(10, 5, 5)), FullOrder(), fixed="x0", stiffening=False, damping=0.01)
     with pytest.raises(ModelError, match="Elements, or a Part"):
         reduce("rod", ModalTruncation(2))  # type: ignore[arg-type]
 
