@@ -113,7 +113,11 @@ class FullOrderRun(AlphaRun):
     def _steps(self, t: float, h: float, n: int, first: int, every: int, record: Array) -> tuple[int, int]:
         for k in range(n):
             self.prescribed[:] = evaluate_laws(
-                self.table.kinds, self.table.starts, self.params, len(self.prescribed), np.array([t + (first + k + 1) * h])
+                self.table.kinds,
+                self.table.starts,
+                self.params,
+                len(self.prescribed),
+                np.array([t + (first + k + 1) * h]),
             )[0]
             problem = self._step(h)
             if problem:
