@@ -29,7 +29,7 @@ STUCK = 1e-14
 LARGE = 400
 """Rows from which on the joint graph is used, which is then faster."""
 BRANCHES = 9
-"""Positions around the walked one from which another branch is looked for."""
+"""Positions around the walked one from which another branch is looked for; more guesses are the shape of a chain."""
 OTHER = 0.5
 """How far what was given is missed [rad, or sizes of the mechanism] where that looks like another branch."""
 DENSE = 1500
@@ -64,10 +64,10 @@ def closed(
 def hold_starts(
     system: Any, walked: tuple[Array, Array], found: tuple[Array, Array], firm: Array, size: float
 ) -> tuple[Array, Array]:
-    """The closed position in which joints have their ``start=``, the first of them that can be had together.
+    """The closed position in which joints have their ``start=``: those that are independent, or else the first.
 
-    ``found`` is closed, but the loops may have moved what was given. Which coordinates are free of the rows, of each
-    other and of the poses given to bodies is told there; what else was given has chosen the branch.
+    ``found`` is closed, but the loops may have moved what was given. Which coordinates are free of the rows, of those
+    before and of the poses given to bodies is told there; what else was given has chosen the branch.
     """
     q, angles = found
     given = given_coordinates(system)
@@ -82,22 +82,21 @@ def hold_starts(
         return found
     weights = length_weights(system, size) ** 2 * np.where(firm > 1.0, 1e20, 1.0)  # poses of bodies stand
     held, free = _independent(system, work, wanted, weights, firm)
-    while held:
-        kept = _held(system, (walked, found), weights, size, held)
-        if kept:
-            found = kept
-            break
-        held, free = held[:-1], free + 1
     loose = np.where(firm > 1.0, 0.0, turning_parts(system))
     around = tuple(_turned(system, walked, loose, number) for number in range(1, BRANCHES))
-    for one in wanted:  # at a dead centre nothing looks free that is so elsewhere
-        if free and one not in held:
-            kept = _held(system, (walked, _turned(system, found, loose, 0), *around), weights, size, [*held, one])
-            if kept:
-                found, held, free = kept, [*held, one], free - 1
+    choices: list[tuple[Held, tuple[tuple[Array, Array], ...]]]
+    choices = [(held, (walked, found)), (held[:1], (walked, found))]
+    if free and not held:  # at a dead centre nothing looks free that is so elsewhere
+        choices = [(wanted[:1], (walked, _turned(system, found, loose, 0), *around))]
+    held = []
+    for choice, origins in choices:
+        kept = _held(system, origins, weights, size, choice) if choice else None
+        if kept:
+            found, held = kept, choice
+            break
     rest = [one for one in wanted if one not in held]
     nearest = _off(system, found, rest, size)
-    for origin in around if nearest > OTHER else ():
+    for origin in around if nearest > OTHER and len(rest) < BRANCHES else ():
         kept = _held(system, (origin,), weights, size, held)
         if kept and _off(system, kept, rest, size) < nearest:
             found, nearest = kept, _off(system, kept, rest, size)
