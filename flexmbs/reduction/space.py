@@ -109,10 +109,11 @@ class Space:
         try:
             return factorize(self.K[free][:, free], product=product), free
         except SolverError as error:
-            raise ModelError(
-                f"{self.part.name}: the part cannot be reduced: {error}. Its mesh is in {self.part.mesh.n_pieces} "
-                "pieces; merged_nodes() ties pieces that touch."
-            ) from error
+            pieces = self.part.mesh.n_pieces
+            advice = f" Its mesh is in {pieces} pieces; merged_nodes() ties pieces that touch." if pieces > 1 else ""
+            if not len(free):
+                advice = " Its interfaces and what is fixed hold all of its nodes; take fewer."
+            raise ModelError(f"{self.part.name}: the part cannot be reduced: {error}.{advice}") from error
 
     def respond(self, f: Array) -> Array:
         """z under loads f (size, k) with the held coordinates at rest."""
