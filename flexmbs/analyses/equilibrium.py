@@ -58,9 +58,10 @@ class Equilibrium(Result):
 class SystemModes:
     """Small motions of a mechanism about a position of rest or a steady motion.
 
-    ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good; ``frequencies`` [Hz]
-    and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is the angular velocity
-    of the axes from which a steady motion was seen. A λ with positive real part grows: ``stable`` is then False.
+    ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good (a free motion has two:
+    another place, another speed); ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex,
+    unit modal mass. ``turning`` is the angular velocity of the axes from which a steady motion was seen. A λ with
+    positive real part grows: ``stable`` is then False.
     """
 
     system: System
