@@ -17,7 +17,7 @@ from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.recovery import StressModes, remembered
-from flexmbs.results.deformation import exaggerated, from_chord, left_out, nodal, too_large
+from flexmbs.results.deformation import exaggerated, from_chord, left_out, lost_masses, nodal, too_large
 from flexmbs.results.gauges import StrainGauge
 from flexmbs.results.loading import load_factors
 from flexmbs.results.motions import FrameMotion
@@ -189,8 +189,12 @@ class Flexing(Moving):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Where and when deformation is too large to be taken as small, in words; empty where all is well."""
-        bodies = [body for body in self.system.bodies if isinstance(body, FlexibleBody)]
-        return tuple(text for body in bodies for text in too_large(body, self.t, self.elastic(body)))
+        out: list[str] = []
+        for body in self.system.bodies:
+            if isinstance(body, FlexibleBody):
+                d, states = self.elastic(body), (self.t, self.q, self.v, self.angles)
+                out += [*too_large(body, self.t, d), *lost_masses(self.system, body, states, d)]
+        return tuple(out)
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
