@@ -127,8 +127,10 @@ class FlexibleBody(Body):
 
     def _part(self) -> Any:
         if isinstance(self.mesh, Elements | Part):
-            for key in ("material", "section", "up"):
-                if getattr(self, key) is not None:
+            given = {key: getattr(self, key) is not None for key in ("material", "section", "up")}
+            given |= {"thickness": self.thickness != 1.0, "plane": self.plane != "stress"}
+            for key, said in given.items():
+                if said:
                     kind = type(self.mesh).__name__
                     raise ModelError(f"{self.name}: {key} is known to its {kind} already; leave it out.")
             return self.mesh

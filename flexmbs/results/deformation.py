@@ -20,7 +20,7 @@ LARGEST_TURN = 0.2
 """Rotation [rad] of a frame in the floating frame beyond which deformation is no longer small."""
 LARGEST_SHIFT = 0.15
 """Displacement, over the body's size, beyond which deformation is no longer small."""
-LEAST_MASS = 0.2
+LEAST_MASS = 0.02
 """Share of the mass of any motion that must be left where a body is deformed."""
 LOOKED_AT = 40
 """Instants, of those that may be too large, whose displacements are computed at every node."""

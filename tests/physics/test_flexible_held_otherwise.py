@@ -38,6 +38,8 @@ def test_one_element_needs_no_choice_of_modes() -> None:
 def test_thickness_is_of_plane_meshes() -> None:
     with pytest.raises(fm.ModelError, match="bar: thickness= and plane= belong to plane meshes"):
         fm.FlexibleBody("bar", fm.Mesh.box((1, 0.1, 0.1), (2, 1, 1)), STEEL, thickness=0.1)
+    with pytest.raises(fm.ModelError, match="thickness is known to its Elements already"):
+        fm.FlexibleBody("bar", fm.Elements(fm.Mesh.rectangle((1, 0.1), (4, 1)), STEEL), thickness=0.1)
 
 
 def test_what_damping_ratios_mean() -> None:
