@@ -92,13 +92,18 @@ class ElasticResponse(Saved):
         elements = None if self.part is None else self.part.elements
         if elements is None:
             raise AnalysisError(f"{self.name}: stress needs the body's own elements, not only its matrices.")
-        return stress(elements, np.ascontiguousarray(self.displacement(at)))
+        k, share = self._between(at)
+        later = min(k + 1, len(self.t) - 1)
+        factors, second = ((1 - share) * x[k] + share * x[later] for x in (self.factors, self.rate2))
+        nodal = self._nodal(second) if self.reduced is None else self.reduced.displacement(second)
+        inertia = factors[:3], np.tensordot(factors[3:12], acceleration_fields(), axes=1), nodal
+        return stress(elements, np.ascontiguousarray(self.displacement(at)), inertia)
 
     def stress_envelope(self, nodes: Which = "all") -> Envelope:
         """Largest von Mises stress of nodes over the instants kept (of beams the fibre stress), and when, by number."""
         if self.reduced is not None:
             try:
-                return stress_modes(self.reduced, nodes).envelope(self.d, self._case_factors())
+                return stress_modes(self.reduced, nodes).envelope(self.d, self._case_factors(), self.rate2)
             except FlexmbsError as error:
                 raise AnalysisError(f"{self.name}: {error}") from error
         assert self.part is not None

@@ -126,12 +126,14 @@ def equilibrium(system: System, spin: Any = None) -> Equilibrium:
     q, angles = start.q, start.angles
     weights = system.length_weights
     size = system.walked[1]
+    # a part that spins about its own centre carries inertia forces that no joint feels
+    spun = sum(float(body.mass_parameters[0]) for body in system.bodies) * float(turning @ turning) * size
     force, multipliers = np.inf, np.zeros(len(system.rows))
     for _ in range(ITERATIONS):
         here, v, rate, multipliers = _turned(system, q, angles, turning)
         free = free_motions(system, here.jacobian)
         force = float(np.abs(free.all.T @ here.residual).max(initial=0.0))
-        if force <= TOLERANCE * max(1.0, _strongest(system, multipliers)):
+        if force <= TOLERANCE * max(1.0, spun, _strongest(system, multipliers)):
             break
         step = _descent(free, here)
         if free.elastic.shape[1] and _small(system, q, step):

@@ -156,7 +156,7 @@ def frequency_response(
     response = np.einsum("on,fni->foi", np.array(rows), solved) if rows else np.zeros(shape, dtype=complex)
     nodes, field, beams = None, None, False
     if stress is not None:
-        nodes, field, beams = found.stress(stress, solved, np.array(shaken))
+        nodes, field, beams = found.stress(stress, solved, np.array(shaken), 2 * np.pi * f)
     return FrequencyResponse(f, response, tuple(names), tuple(said), nodes, field, beams)
 
 

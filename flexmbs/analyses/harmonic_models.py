@@ -60,7 +60,7 @@ class HarmonicModel(Protocol):
         """Coordinates (ω, n, inputs)."""
         ...
 
-    def stress(self, which: Any, solved: Complex, shaken: Array) -> tuple[Any, Complex, bool]:
+    def stress(self, which: Any, solved: Complex, shaken: Array, omegas: Array) -> tuple[Any, Complex, bool]:
         """Nodes, stress (ω, inputs, places, 6), and whether these are section forces; ``shaken`` (inputs, 3) base."""
         ...
 
@@ -141,11 +141,13 @@ class HarmonicBody:
         """Dense, at each frequency."""
         return _direct(*self.model.matrices(self.speed), omegas, forces)
 
-    def stress(self, which: Any, solved: Complex, shaken: Array) -> tuple[Any, Complex, bool]:
+    def stress(self, which: Any, solved: Complex, shaken: Array, omegas: Array) -> tuple[Any, Complex, bool]:
         """From stress modes, with what the coordinates leave out of the static response to a shaken base."""
         found = stress_modes(self.model.reduced, which)
         field = np.einsum("pcr,fri->fipc", found.values, solved)
         field = field + np.einsum("pck,ik->ipc", found.correction[:, :, :3], shaken)
+        if found.inertia is not None:
+            field = field - np.einsum("f,pcr,fri->fipc", omegas**2, found.inertia, solved)
         return found.nodes, field, found.fibre is not None
 
 
@@ -193,7 +195,7 @@ class HarmonicPart:
             out.append(sla.splu(whole).solve(forces.astype(complex)))
         return np.array(out)
 
-    def stress(self, which: Any, solved: Complex, shaken: Array) -> tuple[Any, Complex, bool]:
+    def stress(self, which: Any, solved: Complex, shaken: Array, omegas: Array) -> tuple[Any, Complex, bool]:
         """Of the nodal displacements."""
         elements = self.model.elements
         if elements.mesh.dimension == 1:
@@ -294,7 +296,7 @@ class HarmonicMechanism:
         one, n = np.eye(len(self.found.matrix)), shifts.shape[1]
         return np.array([shifts @ np.linalg.solve(1j * w * one - self.found.matrix, right)[:n] for w in omegas])
 
-    def stress(self, which: Any, solved: Complex, shaken: Array) -> tuple[Any, Complex, bool]:
+    def stress(self, which: Any, solved: Complex, shaken: Array, omegas: Array) -> tuple[Any, Complex, bool]:
         """Of a flexible body, ``which`` = (body, set or nodes), from its elastic coordinates."""
         body, places = which if isinstance(which, tuple) and len(which) == 2 else (None, "all")
         if not isinstance(body, FlexibleBody) or body not in self.system.bodies:

@@ -161,8 +161,8 @@ def spinning_body(
     name = model.name
     if "fixed" not in reduced.reference:
         raise AnalysisError(
-            f"{name}: a body that spins by itself must be held in its turning frame, with fixed= when it is made. Put "
-            "a free one into a System, on bearings (Bushing) or joints."
+            f"{name}: a body by itself must be held in its frame, with fixed= when it is made. Put a free one into a "
+            "System, on bearings (Bushing) or joints."
         )
     if reduced.axes == 2 and np.abs(axis[:2]).max() > 0:
         raise AnalysisError(f"{name}: a plane body turns about z only, not about {axis}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
@@ -18,6 +18,7 @@ from flexmbs.errors import AnalysisError, SolverError
 from flexmbs.fem.assembly import exact_product
 from flexmbs.fem.elements import Elements
 from flexmbs.fem.loads import Load
+from flexmbs.fem.prestress import inertia_of
 from flexmbs.fem.rigid import described, free_motions, piecewise_rigid_motions, rigid_motions
 from flexmbs.fem.stress import SectionForces, TensorField, strain, stress
 from flexmbs.linalg import BorderedFactor, factorize
@@ -47,6 +48,8 @@ class StaticResult(Saved):
     reactions: Array
     strain_energy: float
     stable: bool = True
+    inertia: tuple[Array, Array] | None = field(default=None, repr=False)
+    """a and W of inertia forces -ρ (a + W x) among the loads, which section forces of beams balance."""
 
     def __post_init__(self) -> None:
         frozen(self.displacement)
@@ -55,7 +58,7 @@ class StaticResult(Saved):
     @cached_property
     def stress(self) -> TensorField | SectionForces:
         """Stress field; section forces for bars and beams."""
-        return stress(self.elements, self.displacement)
+        return stress(self.elements, self.displacement, self.inertia)
 
     @cached_property
     def strain(self) -> TensorField:
@@ -151,7 +154,7 @@ def statics(
     shape = (elements.mesh.n_nodes, elements.dofs_per_node)
     residual = forces(d) - load_vector
     energy = 0.5 * d @ (elements.assemble(elements.stiffness()) @ d if follows else forces(d))
-    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), float(energy), stable)
+    return StaticResult(elements, d.reshape(shape), residual.reshape(shape), float(energy), stable, inertia_of(every))
 
 
 def _solve(

@@ -19,8 +19,6 @@ from flexmbs.errors import FlexmbsError, ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction import (
-    CraigBampton,
-    ModalTruncation,
     Part,
     ReducedPart,
     Reduction,
@@ -53,10 +51,11 @@ class FlexibleBody(Body):
     section : of beams. thickness, plane : of plane meshes, which become planar bodies (x, y, θ, d). up : of beams.
     fixed : sets that do not move in the body's frame, as where a blade is clamped to its hub.
     interfaces : sets (made rigid), ``Averaged(set)`` or nodes that joints and forces hold on to.
-    reduction : CraigBampton(modes=8) by default where there are interfaces, ModalTruncation(modes=10) where none are;
-        FreeInterface, StaticCondensation, Krylov, FullOrder.
+    reduction : CraigBampton(modes=8) by default where there are interfaces, ModalTruncation(modes=10) where none are
+        (fewer modes where a small mesh has no more); FreeInterface, StaticCondensation, Krylov, FullOrder.
     frame : the floating frame: "tangent", "chord", "mean", Tangent(set), Chord(set, set); see ``reduce``.
-    damping : Rayleigh, ModalDamping or one damping ratio; none by default.
+    damping : Rayleigh, ModalDamping or one damping ratio; none by default. Ratios are those of the modes that the body
+        has in its floating frame, or where it is fixed: clamped where a tangent frame is, free in mean axes.
     stiffening : count the geometric stiffening by inertia, joint and applied forces.
     loads : named loads (Pressure, Traction, ...) that a ``BodyLoad`` may apply over time.
     position, rotation, velocity, angular_velocity : initial state of the mesh's axes, see Body.
@@ -131,24 +130,26 @@ class FlexibleBody(Body):
 
     def _part(self) -> Any:
         if isinstance(self.mesh, Elements | Part):
-            for key in ("material", "section", "up"):
-                if getattr(self, key) is not None:
+            given = {key: getattr(self, key) is not None for key in ("material", "section", "up")}
+            given |= {"thickness": self.thickness != 1.0, "plane": self.plane != "stress"}
+            for key, said in given.items():
+                if said:
                     kind = type(self.mesh).__name__
                     raise ModelError(f"{self.name}: {key} is known to its {kind} already; leave it out.")
             return self.mesh
         if not isinstance(self.mesh, Mesh):
             raise ModelError(f"{self.name}: a Mesh, Elements or a Part is needed, not {type(self.mesh).__name__}.")
-        options = {"thickness": self.thickness, "plane": self.plane} if self.mesh.dimension == 2 else {}
+        plane = self.mesh.dimension == 2
+        if not plane and (self.thickness != 1.0 or self.plane != "stress"):
+            raise ModelError(f"{self.name}: thickness= and plane= belong to plane meshes; leave them out.")
+        options = {"thickness": self.thickness, "plane": self.plane} if plane else {}
         return self._tried(Elements, self.mesh, self.material, section=self.section, up=self.up, **options)
 
     def _reduced(self, part: Any) -> ReducedPart:
-        method = self.reduction
-        if method is None:
-            method = ModalTruncation(modes=10) if self.interfaces is None else CraigBampton(modes=8)
         if self.loads is not None and not isinstance(self.loads, Mapping):
             raise ModelError(f'{self.name}: loads are named, e.g. loads={{"gas": fm.Pressure("crown", 1e5)}}.')
         names = ("fixed", "interfaces", "frame", "damping", "stiffening", "loads")
-        found: ReducedPart = self._tried(reduce, part, method, **{n: getattr(self, n) for n in names})
+        found: ReducedPart = self._tried(reduce, part, self.reduction, **{n: getattr(self, n) for n in names})
         return found
 
     def _tried(self, make: Any, *given: Any, **options: Any) -> Any:

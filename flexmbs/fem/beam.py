@@ -257,6 +257,18 @@ class Beam(ElementBlock):
         out[:, :, 2] = slope[:, 0][:, None]
         return out
 
+    def held_forces(self, acceleration: Array, field: Array, nodal: Array | None = None) -> Array:
+        """Section forces at both ends (elements, 2, 6) of beams that are held there, under inertia forces -ρ (a + W x).
+
+        Added to those of ``stress_state`` they balance the load within each element, so that forces at its ends are
+        exact in statics however few elements there are. ``nodal`` (nodes, 6) are accelerations of nodes beside a + W x.
+        """
+        load = self.inertia_load(field) + self.origin() @ acceleration
+        if nodal is not None:
+            own = np.einsum("eij,ej->ei", self.transformation, nodal[self.cells].reshape(len(self.cells), 12))
+            load = load + np.einsum("eij,ej->ei", self.inertia(np.eye(3)), own)
+        return np.asarray(np.stack([-load[:, :6], load[:, 6:]], axis=1))
+
     def geometric(self, stress: Array) -> Array:
         """K_g of the section forces: the second-order part of the strains of a beam that turns finitely.
 

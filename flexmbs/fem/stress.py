@@ -105,13 +105,24 @@ class SectionForces:
         return out
 
 
-def stress(elements: Elements, displacement: Array) -> TensorField | SectionForces:
-    """Stress under nodal displacements (nodes, dofs); section forces for bars and beams."""
+def stress(
+    elements: Elements, displacement: Array, inertia: tuple[Array, ...] | None = None
+) -> TensorField | SectionForces:
+    """Stress under nodal displacements (nodes, dofs); section forces for bars and beams.
+
+    With ``inertia``, a and W of inertia forces -ρ (a + W x), section forces at the ends of beams balance these; with
+    a third entry, accelerations of the nodes (nodes, dofs), those too.
+    """
     displacement = np.array(displacement, dtype=float, order="C")  # results are read-only, which kernels need not know
-    arrays = tuple(frozen(b.stress_state(displacement)) for b in elements.blocks)
+    arrays = []
+    for block in elements.blocks:
+        state = block.stress_state(displacement)
+        if inertia is not None and isinstance(block, Beam):
+            state = state + block.held_forces(*inertia)
+        arrays.append(frozen(state))
     if elements.mesh.dimension == 1:
-        return SectionForces(elements, arrays)
-    return TensorField(elements, arrays, "stress")
+        return SectionForces(elements, tuple(arrays))
+    return TensorField(elements, tuple(arrays), "stress")
 
 
 def strain(elements: Elements, displacement: Array) -> TensorField:

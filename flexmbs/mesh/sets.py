@@ -240,7 +240,8 @@ class MeshSets:
         by_lower = {k.lower(): k for k in known}
         close = [by_lower[k] for k in difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
         advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        there = f"It has {', '.join(map(repr, known))}." if known else f"It has no {kind}s; add one with with_nodes()."
+        adding = "with_cells()" if kind == "cell set" else "with_nodes()"
+        there = f"It has {', '.join(map(repr, known))}." if known else f"It has no {kind}s; add one with {adding}."
         return f"{self.name}: no {kind} {name!r}. {advice} {there}".replace("  ", " ")
 
 

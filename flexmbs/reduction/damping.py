@@ -15,7 +15,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rayleigh:
-    """D = mass · M + stiffness · K [1/s, s]: damping ratios mass/(2ω) + stiffness ω/2."""
+    """D = mass · M + stiffness · K [1/s, s]: damping ratios mass/(2ω) + stiffness ω/2.
+
+    ``mass`` resists motion against the floating frame, not that of the frame itself.
+    """
 
     mass: float = 0.0
     stiffness: float = 0.0
@@ -38,7 +41,11 @@ class Rayleigh:
 
 @dataclass(frozen=True)
 class ModalDamping:
-    """Damping ratios ζ of the reduced coordinates: one for all, or one each (the last for those that follow)."""
+    """Damping ratios ζ of the reduced coordinates: one for all, or one each (the last for those that follow).
+
+    The coordinates are the modes of the part as its frame (or what is fixed) holds it. In a mechanism that holds it
+    otherwise, modes have other ratios; those of ``Rayleigh(stiffness=...)`` depend on their frequencies only.
+    """
 
     ratios: float | ArrayLike
 

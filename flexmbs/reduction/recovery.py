@@ -19,6 +19,7 @@ from flexmbs.mesh.mesh import Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.full import FullPart
 from flexmbs.reduction.reduced import ReducedPart
+from flexmbs.reduction.stiffening import acceleration_fields
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -40,12 +41,13 @@ class Envelope:
 
 @dataclass(frozen=True, eq=False)
 class StressModes:
-    """Stress at ``nodes`` (k): σ = values · d + correction · factors.
+    """Stress at ``nodes`` (k): σ = values · d + correction · factors + inertia · d''.
 
     ``values`` (places, 6, r) are stresses (xx, yy, zz, yz, zx, xy) averaged at the nodes; of beams the section forces
     N, V_y, V_z, T, M_y, M_z at the ends of elements, with ``owner`` the number in ``nodes`` of each place and ``fibre``
     (places, 3) what makes of |N|, |M_y| and |M_z| the largest fibre stress. ``correction`` (places, 6, cases) is the
-    stress of what the coordinates leave out of the static response to the unit loads of ``part.cases``.
+    stress of what the coordinates leave out of the static response to the unit loads of ``part.cases``. Of beams it
+    also balances these inertia forces within each element, and ``inertia`` (places, 6, r) those of vibration.
     """
 
     nodes: Index
@@ -53,25 +55,29 @@ class StressModes:
     values: Array
     correction: Array
     fibre: Array | None = None
+    inertia: Array | None = None
 
     def __post_init__(self) -> None:
-        for name in ("nodes", "owner", "values", "correction", "fibre"):
+        for name in ("nodes", "owner", "values", "correction", "fibre", "inertia"):
             if getattr(self, name) is not None:
                 frozen(getattr(self, name))
 
-    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
-        """Components (..., places, 6) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Array:
+        """Components (..., places, 6) for coordinates d (..., r), factors (..., cases) of the unit loads, and d''."""
         history = checked(d, self.values.shape[2], "reduced coordinates")
         # flat, as a product that reads the modes as they lie: tensordot would copy all of them at every call
         out = history @ self.values.reshape(-1, self.values.shape[2]).T
         if factors is not None:
             given = checked(factors, self.correction.shape[2], "factors of unit loads")
             out += given @ self.correction.reshape(-1, self.correction.shape[2]).T
+        if second is not None and self.inertia is not None:
+            given = checked(second, self.values.shape[2], "accelerations of reduced coordinates")
+            out += given @ self.inertia.reshape(-1, self.inertia.shape[2]).T
         return np.asarray(out.reshape(*out.shape[:-1], -1, 6))
 
-    def equivalent(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+    def equivalent(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Array:
         """Von Mises stress at the nodes (..., k); of beams the largest fibre stress of the elements there."""
-        stress = self.at(d, factors)
+        stress = self.at(d, factors, second)
         if self.fibre is None:
             return von_mises(stress)
         places = np.einsum("...pc,pc->...p", np.abs(stress[..., [0, 4, 5]]), self.fibre)
@@ -80,17 +86,18 @@ class StressModes:
         return out
 
     @one_blas_thread
-    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None) -> Envelope:
+    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Envelope:
         """Largest equivalent stress over a history d (times, r), chunk by chunk."""
         history = checked(d, self.values.shape[2], "reduced coordinates")
         if history.ndim != 2 or not len(history):
             raise ModelError(f"an envelope needs a history (times, {self.values.shape[2]}), not shape {history.shape}.")
         given = None if factors is None else checked(factors, self.correction.shape[2], "factors of unit loads")
+        rates = None if second is None else checked(second, self.values.shape[2], "accelerations")
         step = max(1, CHUNK // max(1, self.values.shape[0] * 6))
         largest, when = np.full(len(self.nodes), -1.0), np.zeros(len(self.nodes), dtype=np.int64)
         for start in range(0, len(history), step):
             some = slice(start, start + step)
-            now = history[some], None if given is None else given[some]
+            now = history[some], None if given is None else given[some], None if rates is None else rates[some]
             if self.fibre is None:
                 _keep_largest(self.at(*now), start, largest, when)
                 continue
@@ -128,27 +135,40 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     columns = np.hstack([reduced.basis, reduced.cases.residual[:, left]])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
 
-    def made(owner: Index, values: Array, fibre: Array | None = None) -> StressModes:
+    def made(owner: Index, values: Array, fibre: Array | None = None, held: Array | None = None) -> StressModes:
         correction = np.zeros((*values.shape[:-1], len(reduced.cases.names)))
         correction[..., left] = values[..., r:]
-        return StressModes(nodes, owner, np.ascontiguousarray(values[..., :r]), correction, fibre)
+        inertia = None
+        if held is not None:
+            correction[..., :12] += held[..., :12]
+            inertia = np.ascontiguousarray(held[..., 12:])
+        return StressModes(nodes, owner, np.ascontiguousarray(values[..., :r]), correction, fibre, inertia)
 
     if elements.mesh.dimension != 1:
         return made(np.arange(len(nodes)), np.stack([_nodal(elements, u, nodes) for u in fields], axis=-1))
     place = np.full(reduced.mesh.n_nodes, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
-    parts, owners, fibres = [], [], []
+    parts, owners, fibres, held = [], [], [], []
     for block in elements.blocks:
         if not isinstance(block, Beam):
             continue
         chosen, end = np.nonzero(place[block.cells] >= 0)
         parts.append(np.stack([block.stress_state(u)[chosen, end] for u in fields], axis=-1))
+        held.append(_held_forces(block, fields[:r])[chosen, end])
         owners.append(place[block.cells[chosen, end]])
         factors = [1 / block.area, block.extent[:, 1] / block.second_y, block.extent[:, 0] / block.second_z]
         fibres.append(np.stack(factors, axis=1)[chosen])
     if not parts:
         raise ModelError(f"{reduced.name}: stress modes exist for solids, plane parts and beams.")
-    return made(np.concatenate(owners), np.concatenate(parts), np.concatenate(fibres))
+    return made(np.concatenate(owners), np.concatenate(parts), np.concatenate(fibres), np.concatenate(held))
+
+
+def _held_forces(block: Beam, shapes: Array) -> Array:
+    """Section forces (elements, 2, 6, 12 + r) of beams held at their ends, under unit inertia loads and each d''."""
+    still, straight = np.zeros(3), np.zeros((3, 3))
+    linear = [block.held_forces(a, straight) for a in np.eye(3)]
+    angular = [block.held_forces(still, w) for w in acceleration_fields()]
+    return np.stack([*linear, *angular, *(block.held_forces(still, straight, u) for u in shapes)], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,16 +219,22 @@ def remembered(reduced: ReducedPart, which: Which = "all") -> StressModes:
 
 @dataclass(frozen=True, eq=False)
 class StrainGauges:
-    """Strain along a direction at each gauge: values · d + correction · factors; values (gauges, r)."""
+    """Strain along a direction at each gauge: values · d + correction · factors; values (gauges, r).
+
+    Of beams, inertia · d'' is added: see StressModes.
+    """
 
     values: Array
     correction: Array
+    inertia: Array | None = None
 
-    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
-        """Strains (..., gauges) for coordinates d (..., r), and factors (..., cases) of the unit loads."""
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Array:
+        """Strains (..., gauges) for coordinates d (..., r), factors (..., cases) of the unit loads, and d''."""
         out = checked(d, self.values.shape[1], "reduced coordinates") @ self.values.T
         if factors is not None:
             out = out + checked(factors, self.correction.shape[1], "factors of unit loads") @ self.correction.T
+        if second is not None and self.inertia is not None:
+            out = out + checked(second, self.values.shape[1], "accelerations") @ self.inertia.T
         return np.asarray(out)
 
 
@@ -267,7 +293,8 @@ def fibre_gauges(reduced: ReducedPart, points: ArrayLike) -> StrainGauges:
     columns = np.hstack([reduced.basis, reduced.cases.residual])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
     forces = [np.stack([block.stress_state(u) for u in fields], axis=-1) for block in beams]
-    rows = []
+    r, held = reduced.size, [_held_forces(block, fields[: reduced.size]) for block in beams]
+    rows, inertia = [], []
     for point in np.atleast_2d(np.asarray(points, dtype=float)):
         away = []
         for block in beams:
@@ -281,9 +308,19 @@ def fibre_gauges(reduced: ReducedPart, points: ArrayLike) -> StrainGauges:
         fibre = np.zeros(6)
         fibre[[0, 4, 5]] = 1.0, local[e, 2], -local[e, 1]
         fibre[[0, 4, 5]] /= beams[b].axial[e], beams[b].bending_y[e], beams[b].bending_z[e]
-        rows.append(fibre @ (forces[b][e, 0] * (1 - s[e]) + forces[b][e, 1] * s[e]))
+        row = fibre @ _between(forces[b][e], s[e])
+        load = _between(held[b][e], s[e])
+        load[4:] *= 1 - 6 * s[e] * (1 - s[e])  # moments of a held beam under a uniform load, a parabola
+        row[r : r + 12] += fibre @ load[:, :12]
+        rows.append(row)
+        inertia.append(fibre @ load[:, 12:])
     values = np.array(rows)
-    return StrainGauges(frozen(values[:, : reduced.size].copy()), frozen(values[:, reduced.size :].copy()))
+    return StrainGauges(frozen(values[:, :r].copy()), frozen(values[:, r:].copy()), frozen(np.array(inertia)))
+
+
+def _between(ends: Array, s: float) -> Array:
+    """What lies at s from 0 to 1 between the two ends of an element."""
+    return np.asarray(ends[0] * (1 - s) + ends[1] * s)
 
 
 def checked(given: ArrayLike, size: int, what: str) -> Array:

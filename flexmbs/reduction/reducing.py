@@ -18,7 +18,7 @@ from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import damping_coefficients
 from flexmbs.reduction.full import full_part
 from flexmbs.reduction.interfaces import interfaces as read_interfaces
-from flexmbs.reduction.methods import FullOrder, Reduction
+from flexmbs.reduction.methods import CraigBampton, FullOrder, ModalTruncation, Reduction
 from flexmbs.reduction.orthonormal import orthonormalised
 from flexmbs.reduction.part import Part, as_part
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart, frame_shapes
@@ -36,7 +36,7 @@ HELD = "tangent where it is fixed"
 @one_blas_thread
 def reduce(
     model: Elements | Part,
-    method: Reduction,
+    method: Reduction | None = None,
     *,
     interfaces: Any = None,
     fixed: Any = None,
@@ -50,7 +50,9 @@ def reduce(
     Parameters
     ----------
     model : Elements, or a Part made of matrices from another program.
-    method : CraigBampton, FreeInterface, StaticCondensation, ModalTruncation, Krylov or FullOrder.
+    method : CraigBampton, FreeInterface, StaticCondensation, ModalTruncation, Krylov or FullOrder; by default
+        CraigBampton(modes=8) where there are interfaces and ModalTruncation(modes=10) where there are none, or as many
+        modes as a small part has.
     interfaces : sets (rigid), ``Averaged(set)`` or node numbers where the part is held on to; one or a list.
     fixed : what does not move in the frame: sets, node numbers, or a mapping from sets to components ("xz").
     frame : "tangent", "chord", "mean", Tangent(set), Chord(set, set) or MeanAxes(); by default chord with two
@@ -60,10 +62,12 @@ def reduce(
     stiffening : compute the geometric stiffness of the unit loads.
     """
     part = as_part(model)
-    if not isinstance(method, Reduction):
+    if method is not None and not isinstance(method, Reduction):
         raise ModelError(f"{part.name}: {method!r} is no reduction; give CraigBampton(modes=8), for example.")
     places = read_interfaces(part, interfaces)
     space = Space(part, places, fixed)
+    if method is None:
+        method = _usual(space)
     chosen = floating_frame(part, frame, places, space.R.shape[1] == 0)
     extra = load_vectors(part, loads)
     held, text = _conditions(space, chosen)
@@ -113,6 +117,13 @@ def full_order_projection(
     return space.projection @ Projection.constraints(held.B) if held.B.shape[0] else space.projection
 
 
+def _usual(space: Space) -> Reduction:
+    """What is done where nobody said how: no more modes than there are."""
+    if space.places:
+        return CraigBampton(modes=max(0, min(8, space.size - space.C.shape[0])))
+    return ModalTruncation(modes=max(1, min(10, space.size - space.R.shape[1])))
+
+
 def _conditions(space: Space, chosen: Any) -> tuple[Conditions, str]:
     """The reference conditions as seen from z, and the frame in words."""
     if chosen is None:
@@ -150,8 +161,10 @@ def _diagonal(part: Part, psi: Array) -> tuple[Array, Array, Array]:
     largest = np.abs(psi).argmax(axis=0)
     sign = np.sign(psi[largest, range(psi.shape[1])])
     if values[0] <= 1e-12 * values[-1]:
+        pieces = part.mesh.n_pieces if part.mesh.dimension else 1  # a part of matrices has no cells
         raise ModelError(
             f"{part.name}: a reduced coordinate has no stiffness; the part is a mechanism, or its frame is not held."
+            + (f" Its mesh is in {pieces} pieces; merged_nodes() ties pieces that touch." if pieces > 1 else "")
         )
     return psi * sign, values, mixing * sign
 

@@ -110,7 +110,8 @@ class Space:
         try:
             return factorize(self.K[free][:, free], product=product), free
         except SolverError as error:
-            raise ModelError(f"{self.part.name}: the part cannot be reduced: {error}.") from error
+            advice = "" if len(free) else " Its interfaces and what is fixed hold all of its nodes; take fewer."
+            raise ModelError(f"{self.part.name}: the part cannot be reduced: {error}.{advice}") from error
 
     def respond(self, f: Array) -> Array:
         """z under loads f (size, k) with the held coordinates at rest."""

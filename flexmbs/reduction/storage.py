@@ -22,7 +22,7 @@ from flexmbs.reduction.table import ModeRow
 FORMAT = "flexmbs reduced part 2"
 _CONSTANTS = ("mass", "s0", "second", "S", "first", "m", "stiffness", "damping")
 _CASES = ("loads", "K_g", "residual", "missed", "energy")
-_STRESS = ("nodes", "owner", "values", "correction", "fibre")
+_STRESS = ("nodes", "owner", "values", "correction", "fibre", "inertia")
 
 
 def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: StressModes | None = None) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import Frame
 from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.reduction.interfaces import frame_rows
+from flexmbs.system.free_motions import free_motions
+from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
 
@@ -17,6 +20,8 @@ LARGEST_TURN = 0.2
 """Rotation [rad] of a frame in the floating frame beyond which deformation is no longer small."""
 LARGEST_SHIFT = 0.15
 """Displacement, over the body's size, beyond which deformation is no longer small."""
+LEAST_MASS = 0.02
+"""Share of the mass of any motion that must be left where a body is deformed."""
 LOOKED_AT = 40
 """Instants, of those that may be too large, whose displacements are computed at every node."""
 
@@ -138,6 +143,39 @@ def too_large(body: FlexibleBody, t: Array, d: Array) -> list[str]:
             f"in the floating frame, {largest / reduced.mesh.size:.0%} of the body's size{_ADVICE}"
         )
     return out
+
+
+def lost_masses(system: System, body: FlexibleBody, states: tuple[Array, Array, Array, Array], d: Array) -> list[str]:
+    """In words, whether deformation has taken masses away, at its largest; states are t, q, v, angles.
+
+    A floating frame that vibrates along, such as one on a hinge, leaves terms out that count there; see ``shortening``.
+    """
+    if body.shortening is None or not len(d) or not np.isfinite(d).all():
+        return []
+    b, k = system.body_number(body), int(np.argmax(np.abs(d) @ body.modal_lengths))
+    t, q, v, angles = (x[k] for x in states)
+    straight = q.copy()
+    straight[int(system.layout.body_q[b + 1]) - body.modes : int(system.layout.body_q[b + 1])] = 0.0
+    own = slice(int(system.layout.body_v[b]), int(system.layout.body_v[b + 1]))
+    bent, still = (system.equations(float(t), x, v, angles) for x in (q, straight))
+    if _share(bent.M[own, own].toarray(), still.M[own, own].toarray()) > LEAST_MASS:
+        return []
+    dense = bent.dense()  # joints may hold what would move so
+    free = free_motions(system, dense.J).all
+    if _share(free.T @ dense.M @ free, free.T @ still.dense().M @ free) > LEAST_MASS:
+        return []
+    return [
+        f"{body.name}: it is deformed too much for its floating frame ({body.reduced.reference}) at t = {t:.6g} s: "
+        'masses vanish, and the motion may blow up. Take frame="mean", or fewer modes.'
+    ]
+
+
+def _share(mass: Array, of: Array) -> float:
+    """The smallest share that some motion has of the mass that it had; 1 where it never had any."""
+    try:
+        return float(scipy.linalg.eigh(mass, of, eigvals_only=True)[0])
+    except np.linalg.LinAlgError:
+        return 1.0
 
 
 _ADVICE = (

@@ -16,7 +16,7 @@ from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction.recovery import StressModes, remembered
-from flexmbs.results.deformation import exaggerated, from_chord, left_out, nodal, too_large
+from flexmbs.results.deformation import exaggerated, from_chord, left_out, lost_masses, nodal, too_large
 from flexmbs.results.gauges import StrainGauge
 from flexmbs.results.loading import load_factors
 from flexmbs.results.motions import FrameMotion
@@ -116,10 +116,10 @@ class Flexing(Moving):
         adds what the elastic coordinates leave out of the static response to the body's acceleration, and to the forces
         on its interfaces (mode acceleration).
         """
-        modes, history, factors = self._stressed(body, at, nodes, corrected)
+        modes, known = self._stressed(body, at, nodes, corrected)
         if modes.fibre is not None:
             raise ModelError(f"{body.name}: a beam has section forces; ask section_forces, or von_mises of its fibres.")
-        return _one(modes.at(history, factors), at)
+        return _one(modes.at(*known), at)
 
     def von_mises(
         self,
@@ -129,18 +129,18 @@ class Flexing(Moving):
         corrected: bool = True,
     ) -> Array:
         """Von Mises stress at nodes, (nodes,), or (times, nodes); of beams the largest stress of the outer fibres."""
-        modes, history, factors = self._stressed(body, at, nodes, corrected)
-        return _one(modes.equivalent(history, factors), at)
+        modes, known = self._stressed(body, at, nodes, corrected)
+        return _one(modes.equivalent(*known), at)
 
     def section_forces(self, body: FlexibleBody, at: ArrayLike | None = None, corrected: bool = True) -> Array:
         """N, V_y, V_z, T, M_y, M_z of a beam at both ends of its elements, in their axes, (elements, 2, 6).
 
         Of several times (times, elements, 2, 6).
         """
-        modes, history, factors = self._stressed(body, at, "all", corrected)
+        modes, known = self._stressed(body, at, "all", corrected)
         if modes.fibre is None:
             raise ModelError(f"{body.name}: section forces exist for beams; ask stress.")
-        forces = modes.at(history, factors)
+        forces = modes.at(*known)
         return _one(forces.reshape(len(forces), -1, 2, 6), at)
 
     def stress_envelope(
@@ -150,27 +150,31 @@ class Flexing(Moving):
 
         Instants are taken some at a time, so that only as much is held as one stress field and a bit.
         """
-        modes, history, factors = self._stressed(body, self.t, nodes, corrected)
-        found = modes.envelope(history, factors)
+        modes, known = self._stressed(body, self.t, nodes, corrected)
+        found = modes.envelope(*known)
         return StressEnvelope(found.nodes, found.largest, frozen(self.t[found.when]), found.when)
 
     def strain(self, gauge: StrainGauge, corrected: bool = True) -> Array:
         """What a strain gauge measures, (time,)."""
         if not isinstance(gauge, StrainGauge):
             raise ModelError(f"a StrainGauge is needed, not {gauge!r}.")
-        factors = self._load_factors(gauge.body) if corrected else None
-        return np.asarray(gauge.modes.at(self.elastic(gauge.body), factors).mean(axis=1))
+        return np.asarray(gauge.modes.at(*self._known(gauge.body, corrected)).mean(axis=1))
 
     def _stressed(
         self, body: FlexibleBody, at: ArrayLike | None, nodes: Any, corrected: bool
-    ) -> tuple[StressModes, Array, Array | None]:
-        """Stress modes, elastic coordinates and load factors at some times."""
+    ) -> tuple[StressModes, tuple[Array, Array | None, Array | None]]:
+        """Stress modes, and what they need to know at some times."""
         some = self if at is self.t else self._instants(at)
         self.system.body_number(_flexible(body))
         if not len(some.t):
             raise ModelError("this Result has no instants, so that there is no stress.")
         modes = nodes if isinstance(nodes, StressModes) else remembered(body.reduced, nodes)
-        return modes, some.elastic(body), some._load_factors(body) if corrected else None
+        return modes, some._known(body, corrected)
+
+    def _known(self, body: FlexibleBody, corrected: bool) -> tuple[Array, Array | None, Array | None]:
+        """Elastic coordinates, and where stress is corrected the load factors and d''."""
+        elastic = self._elastic(body)
+        return (elastic.d, self._load_factors(body), elastic.second) if corrected else (elastic.d, None, None)
 
     def _load_factors(self, body: FlexibleBody) -> Array:
         states = (self.t, self.q, self.v, self.angles)
@@ -182,8 +186,12 @@ class Flexing(Moving):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Where and when deformation is too large to be taken as small, in words; empty where all is well."""
-        bodies = [body for body in self.system.bodies if isinstance(body, FlexibleBody)]
-        return tuple(text for body in bodies for text in too_large(body, self.t, self.elastic(body)))
+        out: list[str] = []
+        for body in self.system.bodies:
+            if isinstance(body, FlexibleBody):
+                d, states = self.elastic(body), (self.t, self.q, self.v, self.angles)
+                out += [*too_large(body, self.t, d), *lost_masses(self.system, body, states, d)]
+        return tuple(out)
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
