@@ -1,8 +1,9 @@
 """Pictures of meshes and results: PyVista where OpenGL works, Matplotlib alone where it does not."""
 
 from flexmbs.view.campbell import campbell
+from flexmbs.view.mode_pictures import mode, modes
 from flexmbs.view.motions import animate, show, snapshot
-from flexmbs.view.pictures import deformed, mesh, mode, modes
+from flexmbs.view.pictures import deformed, mesh
 from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions, spectrum
 
 __all__ = [

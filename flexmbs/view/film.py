@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from flexmbs.errors import AnalysisError
 from flexmbs.view import figure
 from flexmbs.view.scene import Picture
@@ -15,21 +17,58 @@ BLOCK = 16
 """Video frames have sides that are multiples of this."""
 
 
+FILMS = (".mp4", ".gif")
+
+
+def is_film(path: str | PathLike[str] | None) -> bool:
+    """Whether a path is one of a film, by its ending."""
+    return path is not None and Path(path).suffix.lower() in FILMS
+
+
+def length(duration: float, frames: Any, fps: Any) -> tuple[int, float]:
+    """Number of pictures and pictures a second of a film; by default motions of 2 to 20 s are as fast as they are."""
+    try:
+        given = float(fps)
+    except (TypeError, ValueError):
+        given = np.nan
+    if not (np.isfinite(given) and given > 0):
+        raise AnalysisError(f"fps must be a positive number of pictures a second, not {fps!r}.")
+    if frames is None:
+        frames = max(2, round((duration if 2.0 <= duration <= 20.0 else 4.0) * given))
+    if isinstance(frames, bool) or not isinstance(frames, int | np.integer | float) or frames != round(frames):
+        raise AnalysisError(f"frames must be a whole number, at least 2, not {frames!r}.")
+    if frames < 2:
+        raise AnalysisError(f"frames must be a whole number, at least 2, not {frames!r}.")
+    return int(frames), given
+
+
+def pace(ratio: float) -> str:
+    """Seconds of motion in a second of film, in words for a title; nothing where they are the same."""
+    if 0.98 < ratio < 1.02:
+        return ""
+    return f"   ({ratio:.3g} × faster)" if ratio > 1 else f"   (slowed {1 / ratio:.3g} ×)"
+
+
 def checked(path: str | PathLike[str]) -> Path:
     """The path of a film, refused where none can be written."""
     path = Path(path)
-    if path.suffix.lower() not in (".mp4", ".gif"):
+    if not is_film(path):
         raise AnalysisError(f'{path}: a film ends in ".mp4" or ".gif", not {path.suffix!r}.')
     if not path.parent.is_dir():
         raise AnalysisError(f"{path}: there is no folder {path.parent}; make it first.")
     return path
 
 
-def write(pictures: Iterator[Picture], path: Path, fps: float, size: tuple[int, int] | None) -> Path:
-    """Write the pictures as a film."""
+def write(pictures: Iterator[Picture], path: Path, fps: float, size: tuple[int, int] | None, repeat: int = 1) -> Path:
+    """Write the pictures as a film, ``repeat`` times over; a GIF repeats itself."""
     frames = figure.frames(pictures, size, BLOCK)
+    kept = []
     with _writer(path, fps) as writer:
         for frame in frames:
+            writer.append_data(frame)
+            if repeat > 1 and path.suffix.lower() != ".gif":
+                kept.append(frame)
+        for frame in (repeat - 1) * kept:
             writer.append_data(frame)
     return path
 

@@ -18,7 +18,8 @@ from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view.body_pieces import body_pieces, held_at, is_seen
 from flexmbs.view.camera import Camera, camera
-from flexmbs.view.coloring import Coloring, check_color, coloring
+from flexmbs.view.camera import Look as Direction
+from flexmbs.view.coloring import Color, Coloring, Limits, check_color, coloring
 from flexmbs.view.flesh import Flesh, attached, exaggerate, flesh, places
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
 from flexmbs.view.gear_pieces import gear_pieces
@@ -48,10 +49,12 @@ class Options:
     triads: bool | Sequence[Frame | Body] = False
     forces: bool = False
     reactions: bool | Sequence[Any] = False
-    color: str | None = None
+    color: Color = None
     ghosts: int = 0
     joints: bool = True
     scale: float | str = 1.0
+    label: str = ""
+    limits: Limits = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +168,10 @@ class Drawing:
     @cached_property
     def coloring(self) -> Coloring | None:
         """Values by which bodies are coloured."""
-        if self.options.color is None:
+        given = self.options
+        if given.color is None:
             return None
-        return coloring(self.options.color, self.result, self.pieces, self.shown, self.whole)
+        return coloring(given.color, self.result, self.pieces, self.shown, self.whole, given.label, given.limits)
 
     def items(self, k: int) -> Items:
         """Everything at the k-th of the times shown."""
@@ -204,7 +208,7 @@ class Drawing:
             out += arrows(pairs, 0.28 * look.size / self._strongest, ARROW, look)
         return _together(out)
 
-    def camera(self, look: ArrayLike | None, some: Sequence[int]) -> Camera:
+    def camera(self, look: Direction, some: Sequence[int]) -> Camera:
         """A camera that sees everything at some of the times shown."""
         points = np.concatenate([item.points for k in some for item in self.items(k)] or [np.zeros((1, 3))])
         seen = camera(points, look, self.look.flat, self.look.up)
@@ -249,8 +253,8 @@ class Drawing:
         return max(sizes, default=0.0)
 
 
-def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike | None) -> Drawing:
-    """A drawing at times, its options checked."""
+def drawing(result: Result, times: ArrayLike, options: Options, look: Any) -> Drawing:
+    """A drawing at times, its options checked; planar mechanisms are flat where no direction is chosen."""
     for frame in [*options.traces, *(() if isinstance(options.triads, bool) else options.triads)]:
         result.system.body_number(frame_of(frame).body)
     if not isinstance(options.reactions, bool):
@@ -258,7 +262,7 @@ def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike 
             result.system.joint_rows(joint)
             if not isinstance(joint, Joint):
                 raise AnalysisError(f"reactions: {joint.name!r} is not a joint between two frames; arrows need one.")
-    check_color(options.color, result)
+    check_color(options.color, result, options.limits)
     scale = options.scale
     if scale != "auto" and (isinstance(scale, str) or not np.isfinite(float(scale))):
         raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')
