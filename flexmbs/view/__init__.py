@@ -4,7 +4,8 @@ from flexmbs.view.campbell import campbell
 from flexmbs.view.mode_pictures import mode, modes
 from flexmbs.view.motions import animate, show, snapshot
 from flexmbs.view.pictures import deformed, mesh
-from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions, spectrum
+from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions
+from flexmbs.view.spectra import spectrum, waterfall
 
 __all__ = [
     "animate",
@@ -22,4 +23,5 @@ __all__ = [
     "show",
     "snapshot",
     "spectrum",
+    "waterfall",
 ]

@@ -91,6 +91,15 @@ def camera(points: Array, look: Look, plane: bool, up: Array | None = None) -> C
     return Camera(axes, (low + high) / 2 @ axes, float(width), float(height))
 
 
+def around(cameras: Sequence[Camera]) -> Camera:
+    """One camera that sees what all of some see, all of them looking from one direction."""
+    axes = cameras[0].axes
+    middles = np.array([axes @ c.center for c in cameras])
+    half = np.array([[c.width / 2, c.height / 2, 0.0] for c in cameras])
+    low, high = (middles - half).min(axis=0), (middles + half).max(axis=0)
+    return Camera(axes, (low + high) / 2 @ axes, *map(float, (high - low)[:2]))
+
+
 def _toward(points: Array, up: Array | None) -> Array:
     """The default direction to the viewer, in axes whose third points up."""
     if up is None:

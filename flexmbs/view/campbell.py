@@ -53,7 +53,9 @@ def campbell(
         inside = np.flatnonzero(ray <= top)
         end = int(inside[-1])
         if order:
-            axis.annotate(f"{order:g}×", (speeds[end], ray[end]), color="#5b646c", fontsize=8, ha="right", va="bottom")
+            paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}  # or curves cross it
+            words = {"color": "#5b646c", "fontsize": 8, "ha": "right", "va": "center", "bbox": paper, "zorder": 6}
+            axis.annotate(f"{order:g}×", (speeds[end], ray[end]), xytext=(-3, 0), textcoords="offset points", **words)
         marks = diagram.crossings(order)
         axis.plot(
             [c.speed * unit for c in marks], [c.frequency for c in marks], "o", color="#20262b", markersize=4, zorder=5

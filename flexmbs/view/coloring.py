@@ -100,9 +100,12 @@ def coloring(
     """The values of a colour, and its range over the whole motion or that given."""
     made = _coloring(color, result, pieces, shown, whole)
     bar = made.bar
+    if label:  # of one's own, and so of SI units
+        bar = replace(bar, title=label, low=bar.low / made.factor, high=bar.high / made.factor)
+        made = replace(made, factor=1.0)
     if limits is not None:
         bar = replace(bar, low=made.factor * float(limits[0]), high=made.factor * float(limits[1]))
-    return replace(made, bar=replace(bar, title=label or bar.title))
+    return replace(made, bar=bar)
 
 
 def _coloring(color: str | OwnField, result: Result, pieces: Sequence[Piece], shown: Poses, whole: Poses) -> Coloring:

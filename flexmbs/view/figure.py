@@ -129,7 +129,8 @@ class _Page:
             place = (self.middles[-1], (bottom + h - _TITLE / 2) / height)
             self.titles.append(self.figure.text(*place, "", ha="center", va="center", fontsize=10.5))
             if not one:
-                _triad(self.figure, panel.camera, (left + 34) / width, (bottom + 30) / height, size)
+                x, y = _corner(panel, self.pixels)
+                _triad(self.figure, panel.camera, (left + x) / width, (bottom + y) / height, size)
         self.update(picture)
         if one:
             x = (inner if inner < width else 0) + 34
@@ -179,6 +180,17 @@ class _Page:
 def _same_axes(panels: tuple[Panel, ...]) -> bool:
     """Whether all panels are seen from one direction."""
     return all(np.allclose(panel.camera.axes, panels[0].camera.axes) for panel in panels[1:])
+
+
+def _corner(panel: Panel, pixels: tuple[int, int]) -> tuple[int, int]:
+    """Where in a panel its axes cover least, from its lower left in pixels: a corner, the lower left if it is free."""
+    w, h = pixels
+    view = panel.camera.fitted(w / h)
+    shown = np.concatenate([view.project(item.points)[:, :2] for item in panel.items] or [np.zeros((0, 2))])
+    at = (shown / [view.width, view.height] + 0.5) * [w, h]
+    places = [(34, 30), (w - 40, 30), (34, h - 44), (w - 40, h - 44)]
+    covered = [int(np.sum(np.abs(at - place).max(axis=1) < 40)) for place in places]
+    return places[int(np.argmin(covered))]
 
 
 def _triad(figure: Any, view: Camera, x: float, y: float, size: tuple[int, int]) -> None:

@@ -14,11 +14,11 @@ from flexmbs.analyses.equilibrium import SystemModes
 from flexmbs.analyses.modes import Modes
 from flexmbs.errors import AnalysisError
 from flexmbs.view import film
-from flexmbs.view.camera import Camera, Look, direction
+from flexmbs.view.camera import Camera, Look, around
 from flexmbs.view.figure import write
 from flexmbs.view.part_scene import PartScene, factor, in_space, largest_phase
 from flexmbs.view.scene import ColorBar, Panel, Picture
-from flexmbs.view.swinging import oscillates, swinging
+from flexmbs.view.swinging import at_rest, oscillates, swinging
 
 Array = NDArray[np.float64]
 PathArgument = str | PathLike[str] | None
@@ -27,14 +27,17 @@ SWING = 1.6
 """Seconds that a mode takes to swing once in a film."""
 TIMES = 3
 """Swings in an MP4; a GIF repeats itself."""
+SEEN = 12
+"""Phases of a film at which everything must be in the picture."""
 BAR = ColorBar("displacement / largest", 0.0, 1.0)
 
 
 class _Shape(NamedTuple):
-    """One mode: from where it is seen, and its panel at the k-th phase."""
+    """One mode: its title, what is seen of it at the k-th phase, and a camera that sees it from a direction."""
 
-    camera: Camera
-    panel: Callable[[int], Panel]
+    title: str
+    items: Callable[[int], Sequence[Any]]
+    camera: Callable[[Look], Camera]
 
 
 def mode(
@@ -103,21 +106,23 @@ def _drawn(
     for number in numbers:
         if not 1 <= number <= count:
             raise AnalysisError(f"there is no mode {number}; the modes are numbered from 1 to {count}.")
-    if look is not None:
-        look = direction(look)
     moving = film.is_film(path)
     fps = film.length(1.0, 2 if frames is None else frames, fps)[1]
     steps = film.length(1.0, round(SWING * fps) if frames is None else frames, fps)[0] if moving else 1
     phases = 2 * np.pi * np.arange(steps) / steps
     if isinstance(modes, Modes):
         scene = PartScene(modes.elements.mesh)
-        shapes = [_of_part(modes, n, scene, phases, scale, look) for n in numbers]
+        look = scene.camera([], look).axes[2]
+        shapes = [_of_part(modes, n, scene, phases, scale) for n in numbers]
     else:
-        shapes = [_of_mechanism(modes, n, phases, scale, look) for n in numbers]
+        flat = look is None
+        look = at_rest(modes, flat).camera(look, [0]).axes[2]
+        shapes = [_of_mechanism(modes, n, phases, scale, flat) for n in numbers]
+    seen = around([shape.camera(look) for shape in shapes])
 
     def pictures() -> Iterator[Picture]:
         for k in range(steps):
-            yield Picture(tuple(shape.panel(k) for shape in shapes), columns, BAR)
+            yield Picture(tuple(Panel(s.title, seen, tuple(s.items(k))) for s in shapes), columns, BAR)
 
     if moving:
         assert path is not None
@@ -125,25 +130,24 @@ def _drawn(
     return write(next(pictures()), path, size)
 
 
-def _of_part(modes: Modes, number: int, scene: PartScene, phases: Array, scale: Any, look: Look) -> _Shape:
+def _of_part(modes: Modes, number: int, scene: PartScene, phases: Array, scale: Any) -> _Shape:
     shape = in_space(largest_phase(modes.shapes[number - 1]), modes.elements)
     swung = [np.real(shape * np.exp(1j * phase)) for phase in phases]
     top = max(float(np.linalg.norm(u, axis=1).max()) for u in swung)
     larger = factor(scale, top, modes.elements.mesh, rounded=False)
     state = "rigid" if modes.rigid[number - 1] else f"{modes.frequencies[number - 1]:.5g} Hz"
-    some = swung[:: max(1, len(swung) // 12)]
-    seen = scene.camera((larger * u for u in some), look)
 
-    def panel(k: int) -> Panel:
-        values = np.linalg.norm(swung[k], axis=1) / max(top, 1e-300)
-        return Panel(f"mode {number}: {state}", seen, scene.items(larger * swung[k], values))
+    def items(k: int) -> Sequence[Any]:
+        return scene.items(larger * swung[k], np.linalg.norm(swung[k], axis=1) / max(top, 1e-300))
 
-    return _Shape(seen, panel)
+    def camera(look: Look) -> Camera:
+        return scene.camera((larger * u for u in swung[:: max(1, len(swung) // SEEN)]), look)
+
+    return _Shape(f"mode {number}: {state}", items, camera)
 
 
-def _of_mechanism(modes: SystemModes, number: int, phases: Array, scale: Any, look: Look) -> _Shape:
-    drawn = swinging(modes, number, phases, scale, look)
-    seen = drawn.camera(look, range(0, len(phases), max(1, len(phases) // 12)))
+def _of_mechanism(modes: SystemModes, number: int, phases: Array, scale: Any, flat: bool) -> _Shape:
+    drawn = swinging(modes, number, phases, scale, flat)
     value, damping = modes.eigenvalues[number - 1], modes.damping[number - 1]
     if value.imag > 0:
         state = f"{modes.frequencies[number - 1]:.5g} Hz"
@@ -151,4 +155,5 @@ def _of_mechanism(modes: SystemModes, number: int, phases: Array, scale: Any, lo
             state += f", damping {100 * damping:.2g} %"
     else:
         state = "rigid" if value == 0 else f"{'decays' if value.real < 0 else 'grows'} with {value.real:.4g} 1/s"
-    return _Shape(seen, lambda k: drawn.panel(k, seen, f"mode {number}: {state}"))
+    some = range(0, len(phases), max(1, len(phases) // SEEN))
+    return _Shape(f"mode {number}: {state}", drawn.items, lambda look: drawn.camera(look, some))

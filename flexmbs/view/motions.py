@@ -64,7 +64,7 @@ def snapshot(
         that are flexible by stress (beams: of the outer fibres) and deformation, as do ``"tresca"``,
         ``"max_principal"``, ``"min_principal"``, ``"stress_xx"``, ...; or any field: ``{body: values}`` with nodal
         values (nodes,) or (time, nodes), or a function of body and times. One range for the whole motion, or
-        ``limits`` (lowest, highest) in SI units; ``label`` names the field in words and unit.
+        ``limits`` (lowest, highest) in SI units; ``label`` names the field, shown in SI units then.
     scale : how many times too large the deformation of flexible bodies is drawn, measured from the places where joints
         hold them, so that these stay together; ``"auto"`` makes it visible. Their undeformed outline is then shown too.
     ghosts : number of positions over the whole motion that are drawn pale behind.

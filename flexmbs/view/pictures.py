@@ -90,9 +90,10 @@ def deformed(
 
     ``color`` is ``"von_mises"`` (the largest fibre stress for beams), ``"tresca"``, ``"max_principal"``,
     ``"min_principal"``, ``"stress_xx"``, ..., ``"displacement"`` or nodal values of your own (nodes,) with their
-    ``label``. ``scale`` multiplies the displacements; ``"auto"`` makes them visible. Several ``look``s are several
-    views. A response of ``fm.elastodynamics`` is drawn ``at`` a time, by default the last, or where the path ends in
-    ``.mp4`` or ``.gif`` as a film of ``frames`` pictures, ``fps`` a second.
+    ``label``; named fields are in SI units where a label is given. ``scale`` multiplies the displacements; ``"auto"``
+    makes them visible. A list of ``look``s gives several views. A response of ``fm.elastodynamics`` is drawn ``at`` a
+    time, by default the last, or where the path ends in ``.mp4`` or ``.gif`` as a film of ``frames`` pictures, ``fps``
+    a second.
     """
     looks = views(look)
     if isinstance(result, ElasticResponse):
@@ -203,7 +204,7 @@ def _as_bar(values: Array, name: str, unit: str, label: str) -> tuple[Array, Col
     if not name:
         low, high = float(values.min()), float(values.max())
         return values, ColorBar(label, low, high if high > low else low + 1.0)
-    scaled, unit = with_prefix(values, unit)
+    scaled, unit = (values, "") if label else with_prefix(values, unit)  # a label of one's own is of SI units
     low, high = min(0.0, float(scaled.min())), max(0.0, float(scaled.max()))
     return scaled, ColorBar(label or f"{name} [{unit}]", low, high if high > low else 1.0)
 

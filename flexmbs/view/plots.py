@@ -1,5 +1,5 @@
-"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, spectra,
-frequency responses, convergence.
+"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, frequency responses,
+convergence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ Array = NDArray[np.float64]
 
 LINES = (COLORS[0], COLORS[5], COLORS[2], COLORS[3], COLORS[1], COLORS[4], COLORS[6], COLORS[7])
 """Colours of curves, those that differ most first."""
-WINDOWS = ("hann", "hamming", "blackman", "flattop", "none")
 
 
 def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
@@ -105,70 +104,13 @@ def phase(result: Result, coordinate: Any, *, title: str = "", size: tuple[float
     figure, axes = _figure(1, size or (5.6, 4.8), title)
     axis = axes[0]
     axis.plot(value, rate, color=LINES[0], linewidth=1.4)
-    axis.plot(value[0], rate[0], "o", color=LINES[0], markersize=6, label="start")
-    axis.plot(value[-1], rate[-1], "s", color=LINES[1], markersize=6, label="end")
+    ring = {"markersize": 11, "markerfacecolor": "white", "markeredgewidth": 1.8, "zorder": 3}  # the end may be in it
+    axis.plot(value[0], rate[0], "o", color=LINES[0], label="start", **ring)
+    axis.plot(value[-1], rate[-1], "s", color=LINES[1], markersize=5, label="end", zorder=4)
     axis.set_xlabel(f"{coordinate.name or 'coordinate'} [{unit}]")
     axis.set_ylabel(f"its rate [{unit}/s]")
-    axis.legend(frameon=False)
+    axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
     return figure
-
-
-def spectrum(
-    t: ArrayLike,
-    y: ArrayLike,
-    *,
-    window: str = "hann",
-    unit: str = "",
-    log: bool = False,
-    highest: float | None = None,
-    title: str = "",
-    size: tuple[float, float] | None = None,
-) -> Any:
-    """Amplitude spectrum of a history (or several, (time, n)), its mean removed; a Figure with axes in Hz.
-
-    ``window`` is "hann", "hamming", "blackman", "flattop" or "none"; amplitudes are corrected for it, so that a sine
-    shows its own. Instants that are not equidistant are interpolated. ``log``: decades; ``highest`` frequency shown.
-    """
-    frequencies, amplitudes = amplitude_spectrum(t, y, window)
-    figure, axes = _figure(1, size or (8.0, 4.2), title)
-    axis = axes[0]
-    for k, a in enumerate(amplitudes.T):
-        axis.plot(frequencies, a, color=LINES[k % len(LINES)], linewidth=1.4, label=str(k + 1))
-    if amplitudes.shape[1] > 1:
-        axis.legend(frameon=False)
-    axis.set_xlim(0.0, frequencies[-1] if highest is None else float(highest))
-    if log:
-        axis.set_yscale("log")
-        axis.set_ylim(1e-6 * amplitudes.max(), 2 * amplitudes.max())
-    else:
-        axis.set_ylim(0.0, 1.08 * amplitudes.max() or 1.0)
-    axis.set_xlabel("frequency [Hz]")
-    axis.set_ylabel(f"amplitude [{unit}]" if unit else "amplitude")
-    return figure
-
-
-def amplitude_spectrum(t: ArrayLike, y: ArrayLike, window: str = "hann") -> tuple[Array, Array]:
-    """Frequencies [Hz] and amplitudes (frequency, n) of histories, see ``spectrum``."""
-    time, values = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    values = values[:, None] if values.ndim == 1 else values
-    if time.ndim != 1 or len(time) < 8 or values.shape[0] != len(time) or not np.isfinite(values).all():
-        raise AnalysisError(
-            f"spectrum: at least eight instants and as many finite values are needed; t has shape {time.shape}, "
-            f"y {np.shape(y)}."
-        )
-    if not np.all(np.diff(time) > 0):
-        raise AnalysisError("spectrum: the times must increase.")
-    if window not in WINDOWS:
-        raise AnalysisError(f"spectrum: window is one of {', '.join(WINDOWS)}, not {window!r}.")
-    n = len(time)
-    even = np.linspace(time[0], time[-1], n)
-    if np.abs(time - even).max() > 1e-6 * (time[1] - time[0]):
-        values = np.stack([np.interp(even, time, column) for column in values.T], axis=1)
-    weights = _window(window, n)
-    mean = weights @ values / weights.sum()
-    transformed = np.fft.rfft((values - mean) * weights[:, None], axis=0)
-    amplitudes = 2 / weights.sum() * np.abs(transformed)
-    return np.fft.rfftfreq(n, even[1] - even[0]), amplitudes
 
 
 def frequency_response(
@@ -252,19 +194,6 @@ def convergence(
     axis.set_ylabel(ylabel)
     axis.legend(frameon=False, fontsize=9)
     return figure
-
-
-def _window(name: str, n: int) -> Array:
-    """Periodic windows as sums of cosines."""
-    terms = {
-        "none": (1.0,),
-        "hann": (0.5, 0.5),
-        "hamming": (0.54, 0.46),
-        "blackman": (0.42, 0.5, 0.08),
-        "flattop": (0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
-    }[name]
-    phi = 2 * np.pi * np.arange(n) / n
-    return np.asarray(sum((-1) ** k * a * np.cos(k * phi) for k, a in enumerate(terms)) + 0.0 * phi)
 
 
 def _a_result(result: Any, what: str) -> None:
@@ -357,5 +286,5 @@ def _draw(axis: Any, t: Array, curves: Sequence[tuple[str, str, Array]]) -> None
         axis.set_xlim(t[0], t[-1])
     if len(curves) > 1:
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
-    else:
+    elif not curves[0][1].startswith(curves[0][0]):  # the name says more than the axis does
         axis.set_title(curves[0][0], fontsize=9.5, loc="left")

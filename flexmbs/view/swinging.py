@@ -72,7 +72,12 @@ def oscillates(modes: SystemModes) -> NDArray[np.bool_]:
     return np.asarray(modes.eigenvalues.imag > 0)
 
 
-def swinging(modes: SystemModes, number: int, phases: Array, scale: float | str, look: Any) -> Swing:
+def at_rest(modes: SystemModes, flat: bool) -> Drawing:
+    """The mechanism where it rests; ``flat``: seen straight on, if it is planar."""
+    return _rest(modes, modes.shapes[0], flat)
+
+
+def swinging(modes: SystemModes, number: int, phases: Array, scale: float | str, flat: bool) -> Swing:
     """The mechanism at phases of a mode, moved by ``scale`` times its shape of unit modal mass, or visibly."""
     if isinstance(scale, str) and scale != "auto":
         raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')
@@ -80,10 +85,9 @@ def swinging(modes: SystemModes, number: int, phases: Array, scale: float | str,
         raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')
     weights = modes.system.length_weights
     shape = largest_phase(modes.shapes[number - 1] * weights) / weights
-    plane = None if look is None else False
-    rest = _at(modes, shape, 0.0, np.zeros(1))
-    still = poses(rest, rest.t)
-    size = Drawing(rest, still, Options(), plane).look.size
+    plane = None if flat else False
+    rest = _rest(modes, shape, flat)
+    still, size = rest.shown, rest.look.size
     small = SMALL * size / max(float(np.abs(shape * weights).max()), 1e-300)
     fine = 2 * np.pi * np.arange(FINE) / FINE
     measured = _swing(_at(modes, shape, small, fine), still, plane, 1.0)
@@ -92,6 +96,11 @@ def swinging(modes: SystemModes, number: int, phases: Array, scale: float | str,
     everything = _swing(_at(modes, shape, amplitude, fine), still, plane, 1.0)
     largest = _largest(everything, still) or 1.0
     return _swing(_at(modes, shape, amplitude, phases), still, plane, largest)
+
+
+def _rest(modes: SystemModes, shape: NDArray[Any], flat: bool) -> Drawing:
+    result = _at(modes, shape, 0.0, np.zeros(1))
+    return Drawing(result, poses(result, result.t), Options(), None if flat else False)
 
 
 def _swing(result: Result, rest: Poses, plane: bool | None, top: float) -> Swing:

@@ -10,7 +10,7 @@ import pytest
 
 import flexmbs as fm
 from flexmbs import view
-from flexmbs.view.plots import WINDOWS, amplitude_spectrum
+from flexmbs.view.spectra import WINDOWS, amplitude_spectrum
 
 
 class Pendulum:
