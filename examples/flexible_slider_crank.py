@@ -50,10 +50,10 @@ print(f"largest von Mises stress {worst[1] / 1e6:.1f} MPa at node {worst[0]}, t 
 print(f"the motor's work is the energy to {balance:.1e}")
 
 if __name__ == "__main__":
-    view.plot(motion, [("midspan, across [µm]", 1e6 * bend[:, 1])]).savefig("slider_crank_bending.png")
+    view.plot(motion, [("midspan, across [µm]", 1e6 * bend[:, 1])]).savefig("flexible_slider_crank_bending.png")
     moment = float(motion.t[np.abs(bend[:, 1]).argmax()])
     look = (0.15, 0.3, 1.0)
     picture = view.snapshot(
-        motion, Path("slider_crank.png").absolute(), at=moment, color="von_mises", scale=500, look=look
+        motion, Path("flexible_slider_crank.png").absolute(), at=moment, color="von_mises", scale=500, look=look
     )
     print(f"The rod at its worst is in {picture}")

@@ -24,7 +24,7 @@ from flexmbs.view.flesh import Flesh, attached, exaggerate, flesh, places
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
 from flexmbs.view.gear_pieces import gear_pieces
 from flexmbs.view.joint_pieces import Stock, anchor_pieces, contact_pieces, joint_pieces
-from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, OUTLINE, PLAIN, STEEL, Look, Piece
+from flexmbs.view.look import ARROW, COLORS, DARK, EDGE, LOAD, OUTLINE, PLAIN, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
@@ -33,6 +33,8 @@ from flexmbs.view.units import round_number, with_prefix
 Array = NDArray[np.float64]
 Items = list[Surface | Lines | Dots]
 
+NEUTRAL = (STEEL, DARK, GROUND_COLOR)
+"""Greys, which stay as they are beside bodies that are coloured by a field."""
 MARGIN = 1.04
 """Room around a mechanism, beside that of any picture."""
 VISIBLE = 0.08
@@ -191,8 +193,7 @@ class Drawing:
             if piece.lit or isinstance(piece, Flesh):
                 edges.append((points, piece.edges))
             values = None if self.coloring is None else self.coloring.values(piece, k)
-            shade = None if self.coloring is None or not piece.lit else PLAIN if piece.own else STEEL
-            out.append(piece.at(points, shade, values))
+            out.append(piece.at(points, self._shade(piece), values))
             if isinstance(piece, Flesh) and piece.scale != 1.0:
                 out.append(Lines(piece.undeformed(*here.pose(piece.body, k)), piece.edges, "outline", OUTLINE, 1.5))
         out += _edge_lines(edges)
@@ -207,6 +208,12 @@ class Drawing:
             pairs = [(here.point(j.frame_j, k), history[k]) for j, history in self._reactions]
             out += arrows(pairs, 0.28 * look.size / self._strongest, ARROW, look)
         return _together(out)
+
+    def _shade(self, piece: Piece) -> str | None:
+        """The colour of a piece that has no values where others have: none that could be read as one."""
+        if self.coloring is None or not piece.lit or piece.color in NEUTRAL:
+            return None
+        return PLAIN if piece.own else STEEL
 
     def camera(self, look: Direction, some: Sequence[int]) -> Camera:
         """A camera that sees everything at some of the times shown."""

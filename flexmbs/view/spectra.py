@@ -46,7 +46,8 @@ def spectrum(
     axis.set_xlim(0.0, frequencies[-1] if highest is None else float(highest))
     if log:
         axis.set_yscale("log")
-        axis.set_ylim(1e-6 * amplitudes.max(), 2 * amplitudes.max())
+        top, least = amplitudes.max(), np.where(amplitudes > 0, amplitudes, np.inf).min(initial=np.inf)
+        axis.set_ylim(max(1e-6 * top, min(0.5 * least, 0.1 * top)), 2 * top)
     else:
         axis.set_ylim(0.0, 1.08 * amplitudes.max() or 1.0)
     axis.set_xlabel("frequency [Hz]")
@@ -136,8 +137,11 @@ def waterfall(
         axis.plot(ray, places, "--", color=pale, linewidth=0.9, zorder=1e4)
         if len(inside):
             end = inside[np.argmax(ray[inside])]
-            mark = {"color": pale, "fontsize": 8, "ha": "right", "va": "bottom", "zorder": 1e4}
-            axis.annotate(f"{order:g}×", (ray[end], places[end]), **mark)
+            mark: dict[str, Any] = {"color": pale, "fontsize": 8.5, "ha": "right", "va": "top", "zorder": 2e4}
+            if kind == "lines":
+                mark["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+            offset = {"xytext": (-5, -3), "textcoords": "offset points"}
+            axis.annotate(f"{order:g}×", (ray[end], places[end]), **offset, **mark)
     axis.set_xlim(0.0, top)
     axis.set_xlabel("frequency [Hz]")
     axis.set_ylabel(label)
