@@ -158,7 +158,10 @@ class _Page:
         self._join_titles(picture.columns)
 
     def _join_titles(self, columns: int) -> None:
-        """A title that is the same for a whole row stands once, over its middle."""
+        """A title that is the same for a whole row stands once, over its middle; for all rows, over the first."""
+        if len(self.titles) > columns > 1 and len({title.get_text() for title in self.titles}) == 1:
+            for title in self.titles[columns:]:
+                title.set_text("")
         for first in range(0, len(self.titles), columns):
             row = self.titles[first : first + columns]
             if len(row) > 1 and len({title.get_text() for title in row}) == 1:

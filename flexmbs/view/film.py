@@ -1,13 +1,14 @@
-"""Films: pictures one after the other into an MP4 or GIF file; the only door to imageio."""
+"""Films: pictures one after the other into an MP4 or GIF file; the only door to imageio and Pillow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexmbs.errors import AnalysisError
 from flexmbs.view import figure
@@ -74,12 +75,12 @@ def write(pictures: Iterator[Picture], path: Path, fps: float, size: tuple[int, 
 
 
 def _writer(path: Path, fps: float) -> Any:
+    if path.suffix.lower() == ".gif":
+        return _Gif(path, fps)
     try:
         import imageio.v2 as imageio
     except ImportError as error:
         raise AnalysisError("films need imageio: pip install imageio imageio-ffmpeg.") from error
-    if path.suffix.lower() == ".gif":
-        return imageio.get_writer(path, format="GIF", mode="I", duration=1000.0 / fps, loop=0)
     try:
         return imageio.get_writer(
             path,
@@ -94,3 +95,28 @@ def _writer(path: Path, fps: float) -> Any:
         raise AnalysisError(
             f"{path}: MP4 needs ffmpeg: pip install imageio-ffmpeg; or write a GIF ({error})."
         ) from error
+
+
+class _Gif:
+    """Writes a GIF that repeats itself, its 256 colours chosen for each frame so that none is far off.
+
+    The usual choice, by how often a colour occurs, leaves a colour bar in steps.
+    """
+
+    def __init__(self, path: Path, fps: float) -> None:
+        self.path, self.duration = path, 1000.0 / fps
+        self.frames: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def append_data(self, frame: NDArray[np.uint8]) -> None:
+        """One more frame (height, width, 3)."""
+        from PIL import Image
+
+        self.frames.append(Image.fromarray(frame).quantize(256, method=Image.Quantize.MAXCOVERAGE))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None and self.frames:
+            first, *others = self.frames
+            first.save(self.path, save_all=True, append_images=others, duration=self.duration, loop=0)
