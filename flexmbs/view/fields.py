@@ -53,14 +53,30 @@ def has_field(body: Any, name: str) -> bool:
 
 
 def stress_field(result: Result, body: FlexibleBody, name: str, times: Array, nodes: NDArray[np.int64]) -> Array:
-    """A measure of stress (times, nodes) at nodes of a body, tensors held a few instants at a time."""
-    if name == "von_mises":
-        return result.von_mises(body, at=times, nodes=nodes)
-    out = np.empty((len(times), len(nodes)))
-    for first in range(0, len(times), CHUNK):
-        some = slice(first, first + CHUNK)
-        out[some] = measure(name, result.stress(body, at=times[some], nodes=nodes))
-    return out
+    """A measure of stress (times, nodes) at nodes of a body, between the instants of the result linearly.
+
+    Vibrations faster than the instants kept show are then not made up in between. Tensors are held a few instants at a
+    time.
+    """
+    first, share = before(result.t, times)
+    needed, place = np.unique(np.concatenate([first, np.minimum(first + 1, len(result.t) - 1)]), return_inverse=True)
+    found = np.empty((len(needed), len(nodes)))
+    for start in range(0, len(needed), CHUNK):
+        some = slice(start, start + CHUNK)
+        if name == "von_mises":
+            found[some] = result.von_mises(body, at=result.t[needed[some]], nodes=nodes)
+        else:
+            found[some] = measure(name, result.stress(body, at=result.t[needed[some]], nodes=nodes))
+    left, right = place.ravel()[: len(times)], place.ravel()[len(times) :]
+    return np.asarray((1 - share) * found[left] + share * found[right])
+
+
+def before(instants: Array, times: Array) -> tuple[NDArray[np.int64], Array]:
+    """Number of the instant before each time, and how far (times, 1) it is to the next, 0 to 1."""
+    k = np.clip(np.searchsorted(instants, times, side="right") - 1, 0, max(len(instants) - 2, 0))
+    if len(instants) == 1:
+        return k, np.zeros((len(times), 1))
+    return k, np.clip((times - instants[k]) / np.diff(instants)[k], 0.0, 1.0)[:, None]
 
 
 def own_field(field: OwnField, result: Result, body: FlexibleBody, times: Array) -> Array | None:
@@ -89,11 +105,8 @@ def own_field(field: OwnField, result: Result, body: FlexibleBody, times: Array)
             f"color: values of shape {values.shape} for {body.name}; its {n} nodes need ({n},), or ({len(result.t)}, "
             f"{n}) for the {len(result.t)} instants of the result."
         )
-    if len(result.t) == 1:
-        return np.broadcast_to(values[0], (len(times), n))
-    k = np.clip(np.searchsorted(result.t, times, side="right") - 1, 0, len(result.t) - 2)
-    share = np.clip((times - result.t[k]) / np.diff(result.t)[k], 0.0, 1.0)[:, None]
-    return np.asarray((1 - share) * values[k] + share * values[k + 1])
+    k, share = before(result.t, times)
+    return np.asarray((1 - share) * values[k] + share * values[np.minimum(k + 1, len(result.t) - 1)])
 
 
 def check_own(field: OwnField, result: Result) -> None:

@@ -51,7 +51,7 @@ def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float,
     listed = list(quantities) if isinstance(quantities, list) else [quantities]
     if not listed:
         raise AnalysisError("plot: give at least one quantity, e.g. view.plot(result, [hinge.angle]).")
-    panels = [[c for one in (q if isinstance(q, list) else [q]) for c in _curves(result, one)] for q in listed]
+    panels = [[c for one in (q if isinstance(q, list) else [q]) for c in _timed(result, one)] for q in listed]
     figure, axes = _figure(len(panels), size, title)
     for axis, curves in zip(axes, panels, strict=True):
         _draw(axis, result.t, curves)
@@ -220,39 +220,51 @@ def _a_result(result: Any, what: str) -> None:
         raise AnalysisError(f"{what}: a Result of an analysis of a mechanism is needed, not {type(result).__name__}.")
 
 
-def _curves(result: Result, quantity: Any) -> list[Curve]:
-    """The curves of a quantity."""
+def _timed(result: Result, quantity: Any) -> list[Curve]:
+    """The curves of a quantity, which may have times of its own."""
+    if isinstance(quantity, tuple) and len(quantity) == 3 and isinstance(quantity[0], str):
+        times, values = (np.asarray(x, dtype=float) for x in quantity[1:])
+        if times.ndim != 1 or values.ndim not in (1, 2) or len(times) != len(values):
+            raise AnalysisError(
+                f"plot: {quantity[0]!r} has times of shape {times.shape} and values of shape {values.shape}."
+            )
+        return [Curve(*curve, times) for curve in _columns(quantity[0], values)]
+    return [Curve(*curve) for curve in _curves(result, quantity)]
+
+
+def _columns(label: str, values: Array) -> list[tuple[str, str, Array]]:
+    """Curves of values (time,) or (time, n), numbered if there are several."""
+    columns = values[:, None] if values.ndim == 1 else values
+    name = label.split("[")[0].strip()
+    several = columns.shape[1] > 1
+    return [(f"{name} {k + 1}" if several else name, label, y) for k, y in enumerate(columns.T)]
+
+
+def _curves(result: Result, quantity: Any) -> list[tuple[str, str, Array]]:
+    """Name, axis label and values (time,) of the curves of a quantity."""
     if isinstance(quantity, Measure):
         values = result.coordinate(quantity)
         name = quantity.name or "coordinate"
         if quantity.kind == ANGLE:
-            return [Curve(name, "angle [rad]", values)]
+            return [(name, "angle [rad]", values)]
         scaled, unit = with_prefix(values, "m")
-        return [Curve(name, f"distance [{unit}]", scaled)]
+        return [(name, f"distance [{unit}]", scaled)]
     if isinstance(quantity, Frame | Body):
         place, unit = with_prefix(result.position(quantity), "m")
         name = quantity.name if isinstance(quantity, Body) else str(quantity)
         moving = [k for k in range(3) if np.ptp(place[:, k]) > 0 or np.abs(place[:, k]).max() > 0]
-        return [Curve(f"{name}: {'xyz'[k]}", f"position [{unit}]", place[:, k]) for k in moving or [0]]
+        return [(f"{name}: {'xyz'[k]}", f"position [{unit}]", place[:, k]) for k in moving or [0]]
     if isinstance(quantity, Drive | Coupling):
         angle = quantity.rows[0].terms[0][1].kind == ANGLE
         scaled, unit = _scaled(result.reaction(quantity), "N m" if angle else "N")
-        return [Curve(quantity.name, f"{'torque' if angle else 'force'} [{unit}]", scaled)]
-    if isinstance(quantity, tuple) and len(quantity) in (2, 3) and isinstance(quantity[0], str):
-        values = np.asarray(quantity[-1], dtype=float)
-        own = None if len(quantity) == 2 else np.asarray(quantity[1], dtype=float)
-        if own is not None and (own.ndim != 1 or len(own) != len(values)):
-            raise AnalysisError(
-                f"plot: {quantity[0]!r} has times of shape {own.shape} and values of shape {values.shape}."
-            )
-        if values.ndim not in (1, 2) or (own is None and len(values) != len(result.t)):
+        return [(quantity.name, f"{'torque' if angle else 'force'} [{unit}]", scaled)]
+    if isinstance(quantity, tuple) and len(quantity) == 2 and isinstance(quantity[0], str):
+        values = np.asarray(quantity[1], dtype=float)
+        if values.ndim not in (1, 2) or len(values) != len(result.t):
             raise AnalysisError(
                 f"plot: {quantity[0]!r} has values of shape {values.shape}; the result has {len(result.t)} instants."
             )
-        columns = values[:, None] if values.ndim == 1 else values
-        name = quantity[0].split("[")[0].strip()
-        several = columns.shape[1] > 1
-        return [Curve(f"{name} {k + 1}" if several else name, quantity[0], y, own) for k, y in enumerate(columns.T)]
+        return _columns(quantity[0], values)
     raise AnalysisError(
         f"plot: {quantity!r} is no quantity: give joint coordinates (hinge.angle), frames, bodies, drives, or pairs "
         '("label [unit]", values).'
