@@ -54,11 +54,12 @@ def mesh(
     names = [name for name in names if name not in everything]
     colors = {name: SET_COLORS[k % len(SET_COLORS)] for k, name in enumerate(names)}
     items: list[Surface | Lines | Dots] = []
+    plane = mesh.dimension == 2 and not np.ptp(mesh.points[:, 2])  # surfaces in space are those of solids
     painted = _paint(mesh, names)
     for k in np.unique(painted):
         part = skin(mesh, mesh.boundary[painted == k]) if mesh.dimension == 3 else skin(mesh)
         color = PLAIN if k < 0 else colors[names[k]]
-        items.append(Surface(part.at(mesh.points), part.triangles, color, closed=mesh.dimension == 3))
+        items.append(Surface(part.at(mesh.points), part.triangles, color, closed=not plane))
     whole = skin(mesh)
     if mesh.dimension == 1:
         items.append(Lines(whole.at(mesh.points), whole.edges, "member", "#7a828a", 3.0))
@@ -69,7 +70,7 @@ def mesh(
             items.append(Dots(mesh.points[mesh.nodes(name)], colors[name]))
     cells = ", ".join(f"{len(block)} {block.type}" for block in mesh.cells)
     title = f"{mesh.name}: {mesh.n_nodes} nodes, {cells}"
-    panel = Panel(title, camera(mesh.points, look, mesh.dimension == 2), tuple(items))
+    panel = Panel(title, camera(mesh.points, look, plane), tuple(items))
     return write(Picture((panel,), legend=(*colors.items(), *((name, PLAIN) for name in everything))), path, size)
 
 

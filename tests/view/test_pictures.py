@@ -91,6 +91,21 @@ def test_plane_and_line_meshes(renderer: str, tmp_path: Path) -> None:
     assert min(inked(tmp_path / f"{name}.png") for name in ("beam", "line")) > 0.002
 
 
+def test_surfaces_in_space_are_seen_in_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The skin of a box, as an STL file has it: lit, and from a side that shows all three extents."""
+    seen: list[Any] = []
+    monkeypatch.setattr("flexmbs.view.pictures.write", lambda picture, path, size: seen.append(picture))
+    x = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float) * [3, 2, 1]
+    quads = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    view.mesh(fm.Mesh(x, [("quad", np.array(quads))]))
+    view.mesh(fm.Mesh.rectangle((1.0, 1.0), (1, 1)))
+    solid, flat = (picture.panels[0] for picture in seen)
+    assert solid.items[0].closed
+    assert np.abs(solid.camera.axes[2]).min() > 0.2
+    assert not flat.items[0].closed
+    np.testing.assert_allclose(flat.camera.axes[2], [0, 0, 1])
+
+
 def test_spinning_modes_are_drawn_at_their_largest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A complex shape turned by any phase gives the same picture."""
     seen = []
