@@ -22,6 +22,22 @@ GROUPS = {
         *("TensorField", "SectionForces", "von_mises", "principal"),
     ],
     "Bodies": ["Ground", "RigidBody", "PlanarBody", "PointMass", "Frame", "shapes"],
+    "Flexible bodies": [
+        *(
+            "FlexibleBody",
+            "CraigBampton",
+            "FreeInterface",
+            "ModalTruncation",
+            "Krylov",
+            "StaticCondensation",
+            "FullOrder",
+        ),
+        *("Tangent", "Chord", "MeanAxes", "ModalDamping", "Rayleigh", "BodyLoad", "StrainGauge"),
+    ],
+    "Reduction by hand": [
+        *("reduce", "ReducedPart", "Part", "read_matrices", "save_reduced", "load_reduced", "load_stress_modes"),
+        *("stress_modes", "StressModes", "strain_gauges", "StrainGauges", "Envelope"),
+    ],
     "Joints": [
         *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Screw", "Spherical", "Universal", "PlaneJoint"),
         *("PointOnLine", "PointInPlane", "Distance", "KnifeEdge", "RollingDisc", "planar", "Drive", "Coupling", "gear"),
@@ -32,12 +48,19 @@ GROUPS = {
     ],
     "Forces on mechanisms": [
         *("AppliedForce", "SpringDamper", "Stop", "JointFriction", "Bushing", "SphereOnPlane", "SphereOnSphere"),
-        "UserForce",
+        *("SphereInSphere", "CircleOnLine", "CircleOnCircle", "CircleInCircle"),
+        *("RotatingFrame", "Controller", "UserForce"),
     ],
     "Mechanisms": ["System", "State", "Tree", "Equations", "Solution", "matrix_form", "MatrixForm"],
     "Analyses of mechanisms": [
-        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
-        *("Equilibrium", "SystemModes", "linearise", "LinearModel"),
+        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result", "load"),
+        *("Event", "quasi_static", "Equilibrium", "SystemModes", "linearise", "LinearModel"),
+    ],
+    "Spinning and shaken bodies": [
+        *("campbell", "Campbell", "Crossing", "frequency_response", "FrequencyResponse", "BaseMotion"),
+    ],
+    "Elastic motion about a known one": [
+        *("elastodynamics", "ElasticResponse", "RigidMotion", "Newmark", "ModalSuperposition"),
     ],
     "Formulations": ["Maggi", "Multipliers", "UdwadiaKalaba", "Gauss", "GibbsAppell", "AugmentedLagrangian"],
     "Integrators": ["GeneralizedAlpha", "TangentSpaceODE", "ExplicitRK", "Baumgarte", "Projected"],
@@ -51,16 +74,33 @@ def reference() -> str:
     rest = [name for name in flexmbs.__all__ if name not in listed]
     errors = [name for name in rest if name.endswith(("Error", "Warning"))]
     groups = {**GROUPS, "Others": [name for name in rest if name not in errors], "Errors and warnings": errors}
-    lines = ["# Reference", "", "All public names, from their docstrings (written by `docs/make_reference.py`)."]
-    for title, names in groups.items():
-        if names:
-            lines += ["", f"## {title}"]
-            for name in names:
-                lines += entry(f"{name}", getattr(flexmbs, name))
-    lines += ["", "## Pictures", "", "`from flexmbs import view`"]
-    for name in view.__all__:
-        lines += entry(f"view.{name}", getattr(view, name))
+    sections = {
+        title: {name: getattr(flexmbs, name) for name in names if hasattr(flexmbs, name)}
+        for title, names in groups.items()
+    }
+    sections["Pictures"] = {f"view.{name}": getattr(view, name) for name in view.__all__}
+    sections = {title: things for title, things in sections.items() if things}
+    lines = ["# Reference", ""]
+    lines += ["All public names, from their docstrings (written by `docs/make_reference.py`): those of"]
+    lines += ["`import flexmbs as fm`, and of `from flexmbs import view`.", "", "| | |", "|---|---|"]
+    links = iter(anchors([heading for title, things in sections.items() for heading in (title, *things)]))
+    for title, things in sections.items():
+        first, *others = (f"[{heading}](#{next(links)})" for heading in (title, *things))
+        lines.append(f"| {first} | {', '.join(others)} |")
+    for title, things in sections.items():
+        lines += ["", f"## {title}"]
+        for name, thing in things.items():
+            lines += entry(name, thing)
     return "\n".join(lines) + "\n"
+
+
+def anchors(headings: list[str]) -> list[str]:
+    """Anchors of the headings of a page, as GitHub makes them: those of equal headings are numbered."""
+    out: list[str] = []
+    for heading in headings:
+        link = "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+        out.append(f"{link}-{out.count(link)}" if link in out else link)
+    return out
 
 
 def entry(name: str, thing: Any) -> list[str]:
@@ -70,7 +110,7 @@ def entry(name: str, thing: Any) -> list[str]:
         listed = [f"- `{name}.{key}{signature(member)}` — {first_line(member)}" for key, member in members]
         return ["", f"### `{name}`", "", *text(thing), "", *listed]
     call = "" if inspect.isclass(thing) and issubclass(thing, Exception) else signature(thing)
-    lines = ["", f"### `{name}{call}`", "", *text(thing)]
+    lines = ["", f"### `{name}`", *(["", f"`{name}{call}`"] if call else []), "", *text(thing)]
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         members = {
             key: member
@@ -78,7 +118,7 @@ def entry(name: str, thing: Any) -> list[str]:
             for key, member in vars(base).items()
             if not key.startswith("_") and inspect.getdoc(member) and described(member)
         }
-        lines += [""] if members else []
+        lines += ["", "**Methods and properties**", ""] if members else []
         lines += [f"- `{key}{method_signature(member)}` — {first_line(member)}" for key, member in members.items()]
     return lines
 
@@ -98,10 +138,13 @@ def method_signature(member: Any) -> str:
 
 
 def signature(function: Any, skip: int = 0) -> str:
-    """Arguments with their defaults, without annotations."""
+    """Arguments with their defaults, without annotations; what comes back, where it has a short name."""
     found = inspect.signature(function)
+    back = found.return_annotation
+    short = isinstance(back, str) and back not in ("None", "Any", "Self") and len(back) < 30
     arguments = [p.replace(annotation=inspect.Parameter.empty) for p in list(found.parameters.values())[skip:]]
-    return str(found.replace(parameters=arguments, return_annotation=inspect.Signature.empty))
+    call = str(found.replace(parameters=arguments, return_annotation=inspect.Signature.empty))
+    return f"{call} -> {back}" if short and not inspect.isclass(function) else call
 
 
 def first_line(thing: Any) -> str:

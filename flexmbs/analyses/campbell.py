@@ -18,6 +18,7 @@ from flexmbs.fem.elements import Elements
 from flexmbs.given import number
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.reduction import ReducedPart
+from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 from flexmbs.system.system import System
 
@@ -44,7 +45,7 @@ class Crossing(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Campbell:
+class Campbell(Saved):
     """Modes over the speed, each column one mode followed by modal assurance.
 
     Attributes

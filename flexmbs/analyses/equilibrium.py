@@ -17,6 +17,7 @@ from flexmbs.analyses.small_motions import (
 from flexmbs.bodies.body import PLANAR, RIGID, vector
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.results import Result
+from flexmbs.results.saving import Saved
 from flexmbs.system.free_motions import BENDING, FreeMotions, elastic_places, free_motions
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.reactions import least_multipliers
@@ -55,13 +56,13 @@ class Equilibrium(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class SystemModes:
+class SystemModes(Saved):
     """Small motions of a mechanism about a position of rest or a steady motion.
 
-    ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good; ``frequencies`` [Hz]
-    and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is the angular velocity
-    of the axes from which a steady motion was seen, ``state`` what the motions are about. A λ with positive real part
-    grows: ``stable`` is then False.
+    ``eigenvalues`` λ of exp(λt), one of each pair, and one zero for each neighbouring motion that is as good;
+    ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is
+    the angular velocity of the axes from which a steady motion was seen, ``state`` what the motions are about. A λ with
+    positive real part grows: ``stable`` is then False.
     """
 
     system: System
@@ -164,11 +165,24 @@ def vibrations(system: System, about: Result | State | None = None, turning: Any
     largest = np.abs(values).max(initial=0.0)
     keep = values.imag >= -1e-12 * largest
     order = np.argsort(np.abs(values[keep]), kind="stable")
-    values, vectors = values[keep][order], vectors[:n, keep][:, order]
+    values, vectors = _once(values[keep][order], vectors[:n, keep][:, order])
     shapes = found.shifts @ vectors
     weight = np.sqrt(np.einsum("im,ij,jm->m", shapes.conj(), found.instant.mass, shapes).real)
     scaled = np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T)
     return SystemModes(system, values, scaled, found.turning, state)
+
+
+def _once(
+    values: NDArray[np.complex128], vectors: NDArray[np.complex128]
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Modes with each motion of zero frequency once: displaced or moving on at a constant rate, it is the same."""
+    still = values == 0.0
+    if not still.any():
+        return values, vectors
+    directions, sizes, _ = np.linalg.svd(vectors[:, still] / np.linalg.norm(vectors[:, still], axis=0))
+    count = int(np.count_nonzero(sizes > 1e-4 * sizes[0]))
+    rest = values[~still], vectors[:, ~still]
+    return np.concatenate([np.zeros(count), rest[0]]), np.hstack([directions[:, :count], rest[1]])
 
 
 def _eigenvalues(matrix: Array, stiff: bool) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:

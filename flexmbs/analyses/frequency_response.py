@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.analyses.harmonic_models import HarmonicModel, harmonic_model
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ class BaseMotion:
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyResponse:
+class FrequencyResponse(Saved):
     """Steady response to unit harmonic inputs.
 
     Attributes

@@ -31,6 +31,7 @@ class ContactParameters(Body):
     kind: ClassVar[int] = POINT
     n_q: ClassVar[int] = 3
     n_v: ClassVar[int] = 3
+    guessed: ClassVar[bool] = True
 
     start: tuple[float, float] = (0.0, 0.0)
     lengths: tuple[float, float, float] = (1.0, 1.0, 1.0)

@@ -156,6 +156,6 @@ def _profile(name: str, motion: Any) -> None:
 def check_coordinate(name: str, coordinate: Any) -> None:
     """Refuse what is no coordinate."""
     if not isinstance(coordinate, Measure):
-        raise ModelError(
-            f"{name}: a joint's coordinate is needed, e.g. hinge.angle or slider.distance, not {coordinate!r}."
-        )
+        named = isinstance(getattr(coordinate, "name", None), str)
+        found = f"{type(coordinate).__name__} {coordinate.name!r} itself" if named else repr(coordinate)
+        raise ModelError(f"{name}: a joint's coordinate is needed, e.g. hinge.angle or slider.distance, not {found}.")

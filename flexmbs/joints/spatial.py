@@ -36,11 +36,9 @@ class Fixed(Joint):
 
 @dataclass(frozen=True, eq=False)
 class _AxisJoint(Joint):
-    """A joint with an axis, and guesses for its coordinate and rate at the start."""
+    """A joint with an axis."""
 
     axis: Any = "z"
-    start: float | None = None
-    rate: float | None = None
 
     def parallel(self) -> list[Row]:
         """Two rows: the axes stay parallel."""
@@ -65,7 +63,15 @@ class _AxisJoint(Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class Revolute(_AxisJoint):
+class _Pair(_AxisJoint):
+    """A joint with an axis, and its coordinate (the angle, if it has two) and rate at the start."""
+
+    start: float | None = None
+    rate: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Revolute(_Pair):
     """A hinge: rotation about one axis."""
 
     @property
@@ -85,7 +91,7 @@ class Revolute(_AxisJoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Prismatic(_AxisJoint):
+class Prismatic(_Pair):
     """A slider: translation along one axis."""
 
     @property
@@ -105,8 +111,8 @@ class Prismatic(_AxisJoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Cylindrical(_AxisJoint):
-    """Rotation about, and translation along, one axis."""
+class Cylindrical(_Pair):
+    """Rotation about, and translation along, one axis. ``start`` and ``rate`` are those of the angle."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -211,7 +217,7 @@ class ConstantVelocity(Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class PlaneJoint(_AxisJoint):
+class PlaneJoint(_Pair):
     """A plane of the second body slides on one of the first; ``axis`` is their common normal."""
 
     @property
@@ -225,15 +231,25 @@ class PlaneJoint(_AxisJoint):
         t = triad(self.axis)
         return JointMotion((sliding("first", t[:, 0]), sliding("second", t[:, 1]), turning("angle", t[:, 2])))
 
+    @property
+    def angle(self) -> Measure:
+        """The angle of the second body against the first about the normal, counting turns [rad]."""
+        return self.turned(self.axis)
+
 
 @dataclass(frozen=True, eq=False)
-class PointOnLine(_AxisJoint):
+class PointOnLine(_Pair):
     """The second origin stays on the first frame's axis; all rotations are free."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """Two translations."""
         return tuple(self.on_axis())
+
+    @property
+    def distance(self) -> Measure:
+        """The distance of the point along the axis [m]."""
+        return self.along(axis_vector(self.axis), f"{self.name}.distance")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.bodies.body import Body, Frame
+from flexmbs.bodies.body import GROUND, PLANAR, Body, Frame
 from flexmbs.errors import AnalysisError, FlexmbsError, ModelError
 from flexmbs.integrators.history import History, history_of
 from flexmbs.integrators.interpolation import state_at
@@ -190,10 +190,32 @@ class Moving:
         position_i, position_j = self.position(measure.frame_i), self.position(measure.frame_j)
         rotation_i, rotation_j = self.rotation(measure.frame_i), self.rotation(measure.frame_j)
         values = measure.history(position_i, rotation_i, position_j, rotation_j)
-        known = self.system.measure_number(measure)
-        if measure.kind != ANGLE or known is None:
+        if measure.kind != ANGLE:
             return values
+        known = self.system.measure_number(measure)
+        if known is None:
+            return self._turning(measure, values)
         return np.asarray(values + 2 * np.pi * np.round((self.angles[:, known] - values) / (2 * np.pi)))
+
+    def _turning(self, measure: Measure, values: Array) -> Array:
+        """An angle whose turns the state does not count, with those that its rate makes between the instants kept."""
+        axis = self.rotation(measure.frame_i) @ np.cross(measure.a, measure.a2)
+        bodies = measure.frame_i.body, measure.frame_j.body
+        if all(body.kind in (PLANAR, GROUND) for body in bodies):  # coordinates of planar bodies count turns
+            one, two = (self._heading(body) for body in bodies)
+            advance = np.diff(axis[:, 2] * (two - one))
+        else:
+            spin = self.angular_velocity(measure.frame_j) - self.angular_velocity(measure.frame_i)
+            rate = np.sum(axis * spin, axis=1)
+            advance = np.diff(self.t) * (rate[1:] + rate[:-1]) / 2
+        turns = np.round((advance - np.diff(values)) / (2 * np.pi))
+        return np.asarray(values + 2 * np.pi * np.concatenate([[0.0], np.cumsum(turns)]))
+
+    def _heading(self, body: Body) -> Array:
+        """The angle of a planar body (or of the ground) as a coordinate, (time,)."""
+        if body.kind == GROUND:
+            return np.zeros(len(self.t))
+        return np.asarray(self.q[:, int(self.system.layout.body_q[self.system.body_number(body)]) + 2])
 
     def _moving(self, at: Frame | Body) -> BodyMotion | FrameMotion:
         if isinstance(at, Body) and not at.modes:

@@ -116,6 +116,14 @@ class Functions:
         joined: list[Any] = [np.concatenate(a) for a in zip(*found_all, strict=True)]
         return Expanded(*joined)
 
+    def expansions(self, t: float, work: Work, size: float) -> dict[int, Expansion]:
+        """Each function at an evaluated state, by the id of its constraint."""
+        c, rates, biases = work.measure, self._rates(work), work.measure_bias
+        return {
+            id(g.functions): g.functions.expand(t, c[g.measures], rates[g.measures], biases[g.measures], size)
+            for g in self.groups
+        }
+
     def at(self, system: Any, t: float, q: Array, v: Array, angles: Array) -> Expanded:
         """All functions at (t, q, v)."""
         work = work_arrays(self.layout)

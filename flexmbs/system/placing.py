@@ -10,52 +10,56 @@ from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.errors import ModelError, ModelWarning
-from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.functions import FunctionRow
-from flexmbs.joints.measures import ANGLE, evaluate
+from flexmbs.joints.measures import ANGLE
 from flexmbs.rotations import log
+from flexmbs.system.closing import (
+    FITS,
+    TOLERANCE,
+    angle_rows,
+    closed,
+    hold_starts,
+    least_step,
+    rate_step,
+    turning_parts,
+    wrapped,
+)
 from flexmbs.system.degenerate import refuse_massless
-from flexmbs.system.evaluate import Work, pull_back
+from flexmbs.system.evaluate import Work
 from flexmbs.system.free_motions import least_bending
-from flexmbs.system.saddle import least
+from flexmbs.system.starts import given_coordinates, walked_velocities
 from flexmbs.system.state import State
 from flexmbs.system.walking import length_weights
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-12
-"""Constraint error of a closed mechanism, relative to its size."""
-FITS = 1e-8
-"""Error, relative to the size, that redundant rows may keep where bodies cannot be moved any closer: that of a mesh."""
-STUCK = 1e-14
-"""A step, relative to the size, that brings nothing any closer."""
 TRIES = 40
 FIRM = 1e4
 """Weight of a position or velocity that was given, against one that was not."""
 KEPT = 1e-3
 """Change of what was given, relative to the mechanism's size (rotations in rad) or speed, that needs a warning."""
-LARGE = 400
-"""Rows from which on the joint graph is used, which is then faster."""
 
 
 def initial_state(system: Any) -> State:
     """State at t = 0: from the walked position to a closed one, and velocities that fulfil the joints."""
-    q, size = system.walked
-    q = _close(system, q, size)
+    walked, size = system.walked
+    near = _near(system, walked)
+    q, angles = _close(system, walked, near, size)
+    q, angles = hold_starts(system, (walked, near), (q, angles), _firm(system), size)
     _warn_of_moved(system, q, size)
-    angles = _start_angles(system, q)
+    angles = _start_angles(system, q, angles)
     state = State(0.0, q, _velocities(system, q, angles, size), angles)
     refuse_massless(system, state)
     return state
 
 
-def _close(system: Any, q: Array, size: float) -> Array:
-    """Newton steps of least length until all rows hold; retried from turned bodies."""
+def _close(system: Any, q: Array, near: Array, size: float) -> tuple[Array, Array]:
+    """Newton steps of least length until all rows hold, with the angles, counting turns; retried from turned bodies."""
     if not system.rows:
-        return q
+        return q, near
     rng = np.random.default_rng(0)
     weights = length_weights(system, size)
-    turns = _turns(system)
+    turns = turning_parts(system)
     best, nearest = np.inf, q
     firm = _firm(system)
     for attempt in range(TRIES):
@@ -68,21 +72,22 @@ def _close(system: Any, q: Array, size: float) -> Array:
         if attempt == 0:
             _refuse_undefined(system, system.evaluate(0.0, trial, np.zeros(system.n_v)))
         try:
-            trial, error = _closed(system, trial, weights**2 * firm, size)
+            trial, angles, error = closed(system, trial, near, weights**2 * firm, size)
         except ModelError:  # of a Python function, which may be defined elsewhere
             if attempt == 0:
                 raise
             error = np.inf
         if error <= FITS * size:
             for _ in range(3 if (firm > 1.0).any() else 0):  # what is not given follows what is
-                again, error = _closed(system, _restored(system, trial, q, firm), weights**2 * firm, size)
+                restored = _restored(system, trial, q, firm)
+                again, turned, error = closed(system, restored, angles, weights**2 * firm, size)
                 if error > FITS * size:
                     break
-                trial = again
-            return _bent(system, np.asarray(trial), size)
+                trial, angles = again, turned
+            return _bent(system, np.asarray(trial), angles, size), angles
         if error < best:
             best, nearest = error, trial
-    phi = np.abs(_wrapped(system, system.evaluate(0.0, nearest, np.zeros(system.n_v)).phi))
+    phi = np.abs(wrapped(system, system.evaluate(0.0, nearest, np.zeros(system.n_v), near).phi))
     row = int(np.argmax(phi))
     raise ModelError(
         f"the mechanism cannot be closed: {system.labels[row]} misses by {phi[row]:.4g} after {TRIES} tries. Check the "
@@ -90,30 +95,11 @@ def _close(system: Any, q: Array, size: float) -> Array:
     )
 
 
-def _closed(system: Any, q: Array, weights: Array, size: float) -> tuple[Array, float]:
-    """Newton steps of least weighted length from q, and how far the worst row is open after them."""
-    lengths, error, longest = length_weights(system, size), np.inf, np.inf
-    for _ in range(60):
-        work = system.evaluate(0.0, q, np.zeros(system.n_v))
-        phi = _wrapped(system, work.phi)
-        error = float(np.abs(phi).max())
-        if not np.isfinite(work.jacobian).all():
-            return q, np.inf
-        if not np.isfinite(error) or error <= TOLERANCE * max(1.0, size):
-            break
-        step = _least(system, weights, work, -phi, system.holonomic)
-        longest = np.abs(step * lengths).max() / size
-        if longest < STUCK:
-            break
-        q = system.retract(q, step / max(1.0, 2.0 * longest))
-    return q, error if error <= TOLERANCE * max(1.0, size) or longest < STUCK else np.inf
-
-
-def _bent(system: Any, q: Array, size: float) -> Array:
+def _bent(system: Any, q: Array, angles: Array, size: float) -> Array:
     """q closed to rounding: what a mesh misses by rounding of its own is taken up by flexible bodies."""
     for _ in range(5 if system.elastic.any() else 0):
-        work = system.evaluate(0.0, q, np.zeros(system.n_v))
-        phi = _wrapped(system, work.phi)
+        work = system.evaluate(0.0, q, np.zeros(system.n_v), angles)
+        phi = wrapped(system, work.phi)
         if np.abs(phi).max() <= TOLERANCE * max(1.0, size):
             break
         held = system.holonomic
@@ -196,102 +182,58 @@ def _refuse_undefined(system: Any, work: Work) -> None:
     )
 
 
-def _least(system: Any, weights: Array, work: Work, target: Array, held: NDArray[np.bool_] | None = None) -> Array:
-    """The x of least Σ weight · x² with J x = target: by singular values, which redundant rows do not disturb; for
-    mechanisms too large for that, along the joint graph. ``held`` leaves rows of velocities out.
-    """
-    if len(target) > LARGE:
-        layout, plan, where = system.elimination if held is None else system.closing
-        return least(layout, plan, where, np.where(system.elastic, 1e20 * weights, weights), work, target)
-    scale = np.where(system.elastic, 0.0, 1.0 / np.sqrt(weights))  # no body is bent to close a loop
-    jacobian = system.jacobian(work).toarray() * scale
-    if held is not None:
-        jacobian, target = jacobian[held], target[held]
-    return np.asarray(scale * np.linalg.lstsq(jacobian, target, rcond=1e-10)[0])
-
-
-def _turns(system: Any) -> Array:
-    """One for each velocity that is a rotation, or moves a contact along curves."""
-    out = np.zeros(system.n_v)
-    for k, kind in enumerate(system.layout.body_kind):
-        own = slice(system.layout.body_v[k], system.layout.body_v[k + 1])
-        if kind == RIGID:
-            out[own.start + 3 : own.start + 6] = 1.0
-        elif kind == PLANAR:
-            out[own.start + 2] = 1.0
-        elif isinstance(system.bodies[k], ContactParameters):
-            span = [np.ptp(curve.span) for curve in _curves(system, system.bodies[k])]
-            out[own.start : own.start + 2] = np.array(span) / (2 * np.pi)
-    return out
-
-
-def _curves(system: Any, body: ContactParameters) -> tuple[Any, Any]:
-    cam = next(j.cam for j in system.joints if isinstance(j, Contact) and j.body is body)
-    return cam.curve_i, cam.curve_j
-
-
-def _angle_rows(system: Any) -> list[tuple[int, int, float]]:
-    """Rows that prescribe one angle: row, measure, factor."""
-    layout = system.layout
-    out = []
-    for r in range(layout.n_rows):
-        first, last = layout.row_start[r], layout.row_start[r + 1]
-        if isinstance(system.rows[r], FunctionRow):
-            continue
-        if last - first == 1 and layout.measure_kind[layout.term_measure[first]] == ANGLE:
-            out.append((r, int(layout.term_measure[first]), float(layout.term_factor[first])))
-    return out
-
-
-def _wrapped(system: Any, phi: Array) -> Array:
-    """φ with prescribed angles taken modulo whole turns."""
-    out = phi.copy()
-    for r, _, factor in _angle_rows(system):
-        turn = 2 * np.pi * abs(factor)
-        out[r] -= turn * np.round(out[r] / turn)
-    return out
-
-
-def _start_angles(system: Any, q: Array) -> Array:
-    """Angles at the start; those of joints count the turns of ``start=``, driven ones those of their drive."""
-    zero, layout = np.zeros(system.n_v), system.layout
-    near = system.evaluate(0.0, q, zero).measure.copy()
+def _near(system: Any, q: Array) -> Array:
+    """Angles where bodies were placed, counting the turns of ``start=`` and of drives."""
+    still, layout = np.zeros(system.n_v), system.layout
+    near, given = system.evaluate(0.0, q, still).measure.copy(), given_coordinates(system)
     for joint in system.joints:
-        if getattr(joint, "start", None) is not None and hasattr(joint, "angle"):
+        if (id(joint), "angle") in given:
             angle = joint.angle
             frames = [system.frames.number(f) for f in (angle.frame_i, angle.frame_j)]
             same = (layout.measure_kind == ANGLE) & (layout.measure_axes == angle.axes).all(axis=(1, 2))
-            near[same & (layout.measure_i == frames[0]) & (layout.measure_j == frames[1])] = joint.start
-    for r, m, factor in _angle_rows(system):
+            near[same & (layout.measure_i == frames[0]) & (layout.measure_j == frames[1])] = given[id(joint), "angle"]
+    for r, m, factor in angle_rows(system):
         near[m] = float(system.profiles[r].value(0.0)) / factor
-    return np.asarray(system.evaluate(0.0, q, zero, near).measure)
+    return np.asarray(system.evaluate(0.0, q, still, near).measure)
+
+
+def _start_angles(system: Any, q: Array, angles: Array) -> Array:
+    """Angles at the start: turns count where they were given, driven or are tied to others, and are none elsewhere."""
+    layout = system.layout
+    tied = np.zeros(len(angles), dtype=bool)
+    for r, row in enumerate(system.rows):
+        if isinstance(row, FunctionRow) or layout.row_start[r + 1] - layout.row_start[r] > 1:
+            tied[layout.term_measure[layout.row_start[r] : layout.row_start[r + 1]]] = True
+    near = np.where(tied, angles, _near(system, q))
+    return np.asarray(system.evaluate(0.0, q, np.zeros(system.n_v), near).measure)
 
 
 def _velocities(system: Any, q: Array, angles: Array, size: float) -> Array:
     """Velocities nearest to the given ones that fulfil all rows; bodies with none given follow freely."""
-    wanted, firm = np.zeros(system.n_v), np.ones(system.n_v)
+    walked = walked_velocities(system, system.evaluate(0.0, q, np.zeros(system.n_v), angles))
+    firm = np.ones(system.n_v)
     for k, body in enumerate(system.bodies):
         _, _, velocity, spin = body.initial
-        kind, at = system.layout.body_kind[k], system.layout.body_v[k]
-        straight = slice(at, at + (2 if kind == PLANAR else 3))
-        turning = slice(at + 3, at + 6) if kind == RIGID else slice(at + 2, at + 3)
-        if kind in (RIGID, PLANAR, POINT) and velocity is not None:
-            wanted[straight], firm[straight] = velocity[: straight.stop - at], FIRM
-        if kind in (RIGID, PLANAR) and spin is not None:
-            wanted[turning], firm[turning] = (spin if kind == RIGID else spin[2:]), FIRM
-    work = system.evaluate(0.0, q, wanted, angles)
-    wanted = wanted + _rates(system, wanted, work)
+        straight, turning = _parts(system, k)
+        if velocity is not None:
+            firm[straight] = FIRM
+        if spin is not None:
+            firm[turning] = FIRM
+    weights = length_weights(system, size) ** 2 * firm
+    work = system.evaluate(0.0, q, walked, angles)
+    step = rate_step(system, walked, work, weights, firm)
+    given = firm > 1.0
+    wanted = np.where(given, walked, walked + step)
     work = system.evaluate(0.0, q, wanted, angles)
     if not system.rows:
         return wanted
-    weights = length_weights(system, size) ** 2 * firm
-    given, v = firm > 1.0, wanted
+    v = wanted
     for _ in range(4):  # what was not given follows; then nothing pulls any more at what was
         v = np.where(given, wanted, v)
-        v = v + _least(system, weights, work, -system.evaluate(0.0, q, v, angles).phi_rate)
+        v = v + least_step(system, weights, work, -system.evaluate(0.0, q, v, angles).phi_rate)
     for _ in range(12 if system.functions.velocity else 0):  # functions of velocities need not be linear in them
         work = system.evaluate(0.0, q, v, angles)
-        v = v + _least(system, weights, work, -work.phi_rate)
+        v = v + least_step(system, weights, work, -work.phi_rate)
     left = system.evaluate(0.0, q, v, angles)
     fastest = max(1.0, np.abs(v).max())
     if system.elastic.any() and TOLERANCE * fastest < np.abs(left.phi_rate).max() <= FITS * fastest:
@@ -323,30 +265,3 @@ def _warn_of_changed(system: Any, wanted: Array, v: Array, given: NDArray[np.boo
             ModelWarning,
             stacklevel=2,
         )
-
-
-def _rates(system: Any, v: Array, work: Any) -> Array:
-    """What to add to v so that joints have their ``rate=``, as a guess: of least length where all rows hold."""
-    joints = [j for j in system.joints if getattr(j, "rate", None) is not None]
-    if not joints:
-        return np.zeros(system.n_v)
-    rows = np.array([_gradient(system, j.angle if hasattr(j, "angle") else j.distance, work) for j in joints])
-    rates = np.array([float(j.rate) for j in joints]) - rows @ v
-    jacobian = np.vstack([system.jacobian(work).toarray(), rows])
-    target = np.concatenate([-work.phi_rate, rates])
-    still = np.where(system.elastic, 0.0, 1.0)  # bodies move, and do not begin to vibrate
-    return np.asarray(still * np.linalg.lstsq(jacobian * still, target, rcond=1e-10)[0])
-
-
-def _gradient(system: Any, measure: Any, work: Any) -> Array:
-    """Gradient of a measure with respect to the velocities."""
-    out = np.zeros(system.n_v)
-    gradient, vectors = np.zeros((1, 9)), np.zeros((1, 4, 3))
-    i, j = system.frames.number(measure.frame_i), system.frames.number(measure.frame_j)
-    evaluate(measure.kind, measure.axes[None], 0, i, j, work.frame_position, work.frame_rotation, vectors, gradient)
-    for side, f in ((0, i), (1, j)):
-        b = system.layout.frame_body[f]
-        first, last = system.layout.body_v[b], system.layout.body_v[b + 1]
-        at = system.layout.frame_t[f]
-        pull_back(measure.kind, gradient, 0, side, 1.0, work.frame_t, at, last - first, out, first)
-    return out

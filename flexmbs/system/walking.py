@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from flexmbs.bodies.body import PLANAR, POINT, RIGID
 from flexmbs.bodies.ground import SPACE, Ground
 from flexmbs.joints.cam import Contact, ContactParameters
-from flexmbs.joints.drives import Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.rotations import axis_angle, axis_vector, from_matrix
+from flexmbs.system.starts import Given, coordinate_name, given_coordinates
 
 Array = NDArray[np.float64]
 
@@ -32,21 +32,23 @@ def walked(system: Any) -> tuple[Array, float]:
 
 
 def _walk(system: Any) -> list[tuple[Array, Array]]:
-    """Poses (position, rotation) of all bodies, each placed by the first joint that reaches it."""
+    """Poses (position, rotation) of all bodies, each placed by the first joint that reaches it, given ones first."""
     poses: dict[int, tuple[Array, Array]] = {}
     for k, body in enumerate(system.bodies):
         position, rotation, _, _ = body.initial
         if isinstance(body, Ground) or position is not None:
             poses[k] = (position, np.eye(3) if rotation is None else rotation)
-    starts = _starts(system)
+    given = given_coordinates(system)
     joints = [j for j in system.joints if isinstance(j, Joint) and any(row.holonomic for row in j.rows)]
+    known_joints = {joint for joint, _ in given}
+    joints.sort(key=lambda j: id(j) not in known_joints)  # where two joints reach a body, one that was given places it
     while len(poses) < len(system.bodies):
         reached = False
         for joint in joints:
             i, j = system.body_number(joint.frame_i.body), system.body_number(joint.frame_j.body)
             if (i in poses) == (j in poses):
                 continue
-            shift, turning = _relative(joint, starts.get(id(joint), 0.0))
+            shift, turning = _relative(joint, given)
             known, new = (i, j) if i in poses else (j, i)
             own, other = (joint.frame_i, joint.frame_j) if i in poses else (joint.frame_j, joint.frame_i)
             if known == j:
@@ -54,8 +56,8 @@ def _walk(system: Any) -> list[tuple[Array, Array]]:
             p, r = poses[known]
             at, axes = p + r @ own.position, r @ own.axes
             frame_position, frame_rotation = at + axes @ shift, axes @ turning
-            given = system.bodies[new].initial[1]
-            rotation = frame_rotation @ other.axes.T if given is None else given
+            own_rotation = system.bodies[new].initial[1]
+            rotation = frame_rotation @ other.axes.T if own_rotation is None else own_rotation
             poses[new] = (frame_position - rotation @ other.position, rotation)
             reached = True
         if not reached:
@@ -65,33 +67,18 @@ def _walk(system: Any) -> list[tuple[Array, Array]]:
     return [poses[k] for k in range(len(system.bodies))]
 
 
-def _starts(system: Any) -> dict[int, float]:
-    """Coordinate at which each joint starts: as given, or as its drive prescribes."""
-    starts = {id(j): float(j.start) for j in system.joints if getattr(j, "start", None) is not None}
-    for drive in system.joints:
-        if isinstance(drive, Drive):
-            value = float(system.profiles[system.joint_rows(drive).start].value(0.0))
-            for joint in system.joints:
-                if (
-                    isinstance(joint, Joint)
-                    and joint.frame_i is drive.coordinate.frame_i
-                    and joint.frame_j is drive.coordinate.frame_j
-                ):
-                    starts.setdefault(id(joint), value)
-    return starts
-
-
-def _relative(joint: Joint, start: float) -> tuple[Array, Array]:
-    """Position and rotation of the second frame in the first at a joint's coordinate."""
+def _relative(joint: Joint, given: Given) -> tuple[Array, Array]:
+    """Position and rotation of the second frame in the first at a joint's coordinates."""
     axis = getattr(joint, "axis", "z")
+    shift, turning = np.zeros(3), np.eye(3)
     if hasattr(joint, "angle"):
-        planar = not hasattr(joint, "axis")
-        return np.zeros(3), axis_angle("z" if planar else axis, start)
+        turning = axis_angle(axis, given.get((id(joint), "angle"), 0.0))
     if hasattr(joint, "distance"):
         direction = joint.direction if hasattr(joint, "direction") else axis_vector(axis)
-        return start * direction, np.eye(3)
-    length = getattr(joint, "length", 0.0)
-    return np.array([length, 0.0, 0.0]), np.eye(3)
+        shift = given.get((id(joint), "distance"), 0.0) * direction
+    if not coordinate_name(joint):
+        shift = np.array([getattr(joint, "length", 0.0), 0.0, 0.0])
+    return shift, turning
 
 
 def _coordinates(system: Any, poses: list[tuple[Array, Array]]) -> Array:

@@ -5,6 +5,7 @@ from flexmbs.view.mode_pictures import mode, modes
 from flexmbs.view.motions import animate, show, snapshot
 from flexmbs.view.pictures import deformed, mesh
 from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions
+from flexmbs.view.report import report
 from flexmbs.view.spectra import spectrum, waterfall
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "phase",
     "plot",
     "reactions",
+    "report",
     "show",
     "snapshot",
     "spectrum",

@@ -355,3 +355,28 @@ def test_what_is_not_steady_is_refused() -> None:
         fm.statics(aside, spin=(0, 0, 3))
     with pytest.raises(fm.AnalysisError, match="spin must be 3 numbers"):
         fm.statics(system, spin="fast")
+
+
+class TestMotionsWithoutFrequency:
+    """A free motion is one mode of zero frequency, not two (displaced, and moving on)."""
+
+    def test_a_free_body_has_six(self) -> None:
+        body = fm.RigidBody("body", 2.0, (0.1, 0.2, 0.25), center=(0.1, 0.0, 0.2))
+        modes = fm.modes(fm.System([body]))
+        np.testing.assert_array_equal(modes.frequencies, np.zeros(6))
+        assert np.linalg.matrix_rank(modes.shapes) == 6
+
+    def test_two_masses_and_a_spring(self) -> None:
+        ground, one, two = fm.Ground(), fm.PlanarBody("one", 1.0, 0.1), fm.PlanarBody("two", 3.0, 0.1)
+        rails = [fm.planar.Prismatic(f"rail {b.name}", ground.at(0, 0), b.at(0, 0)) for b in (one, two)]
+        gap = fm.component(two.at(0, 0), "x", relative_to=one.at(0, 0))
+        spring = fm.SpringDamper("spring", gap, stiffness=75.0, damping=0.3, rest=0.0)
+        modes = fm.modes(fm.System([ground, one, two], rails, [spring]))
+        expected = -0.2 + 1j * np.sqrt(100.0 - 0.2**2)  # reduced mass 3/4
+        assert_allclose(modes.eigenvalues, [0.0, expected], atol=1e-12)
+
+    def test_a_damper_alone_leaves_a_decay(self) -> None:
+        ground, body = fm.Ground(), fm.PlanarBody("body", 2.0, 0.1)
+        rail = fm.planar.Prismatic("rail", ground.at(0, 0), body.at(0, 0))
+        modes = fm.modes(fm.System([ground, body], [rail], [fm.SpringDamper("damper", rail.distance, damping=3.0)]))
+        assert_allclose(modes.eigenvalues, [0.0, -1.5], atol=1e-12)

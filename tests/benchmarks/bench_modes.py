@@ -14,8 +14,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import gmsh
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
+from table import Row, best, show
 
 from flexmbs.fem.elements import Elements
 from flexmbs.linalg import available_solvers, factorize, smallest_modes
@@ -31,7 +31,6 @@ from flexmbs.mesh.mesh import Mesh
 from flexmbs.projection import Projection
 
 STEEL = Material(young=210e9, poisson=0.3, density=7850.0, name="steel")
-OUR_RUN, CALCULIX_RUN = "flexmbs, whole run", "CalculiX, whole run"
 
 
 def bored_block(nodes: int, folder: Path) -> Mesh:
@@ -102,47 +101,44 @@ def calculix(mesh: Mesh, count: int, folder: Path) -> np.ndarray:
     return np.array([float(row[3]) for row in rows[first : first + count]])
 
 
-def main() -> None:
+def rows(quick: bool = False, nodes: int = 20_000, count: int = 20, repeat: int = 1) -> Iterator[Row]:
+    """All solvers, SciPy's time over theirs; and whole runs, CalculiX' over ours."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        mesh = bored_block(3000 if quick else nodes, folder)
+        K, M = clamped(mesh)
+        factorize(np.eye(300) + np.eye(300, k=1) / 4 + np.eye(300, k=-1) / 4)  # compile (cached between runs)
+        size = f"{len(mesh.points)} nodes"
+
+        seconds, reference = timed(partial(scipys, K, M, count), repeat)
+        for solver in available_solvers():
+            ours_seconds, found = timed(partial(ours, K, M, count, solver), repeat)
+            np.testing.assert_allclose(np.sort(found), np.sort(reference), rtol=1e-6, err_msg=solver)
+            yield Row(
+                f"{count} modes, {solver}", size, "SciPy's eigsh / flexmbs", seconds / ours_seconds, "",
+                ours_seconds, seconds,
+            )  # fmt: skip
+        whole, found = timed(lambda: ours(*clamped(Mesh.read(folder / "block.msh")), count), repeat)
+        np.testing.assert_allclose(np.sort(found), np.sort(reference), rtol=1e-6, err_msg="whole run")
+        head = f"{count} modes, mesh file to frequencies", size, "CalculiX / flexmbs"
+        if not shutil.which("ccx"):
+            yield Row(*head, None, "", whole, note="CalculiX is not installed (Debian: calculix-ccx)")
+            return
+        peer, found = timed(partial(calculix, mesh, count, folder), repeat)
+        tolerance = 1e-4 if len(mesh.points) > 10_000 else 3e-4
+        np.testing.assert_allclose(np.sort(found), np.sort(reference), rtol=tolerance, err_msg="CalculiX")
+        yield Row(*head, peer / whole, "", whole, peer)
+
+
+def timed(run: Callable[[], np.ndarray], repeat: int) -> tuple[float, np.ndarray]:
+    """Least wall time of some runs, and what came out."""
+    return best(lambda _: run(), repeat, lambda: None)
+
+
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--repeat", type=int, default=1, help="take the best of this many runs")
     arguments = parser.parse_args()
-    count = arguments.count
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        mesh = bored_block(arguments.nodes, folder)
-        K, M = clamped(mesh)
-        print(f"{len(mesh.points)} nodes, {len(mesh.cells[0].nodes)} tetra10, {K.shape[0]} unknowns, {count} modes")
-        factorize(np.eye(300) + np.eye(300, k=1) / 4 + np.eye(300, k=-1) / 4)  # compile (cached between runs)
-
-        contenders: dict[str, Callable[[], np.ndarray]] = {"SciPy eigsh(K, M, sigma=0)": partial(scipys, K, M, count)}
-        for solver in available_solvers():
-            contenders[f"flexmbs, {solver}"] = partial(ours, K, M, count, solver)
-        contenders[OUR_RUN] = lambda: ours(*clamped(Mesh.read(folder / "block.msh")), count)
-        if shutil.which("ccx"):
-            contenders[CALCULIX_RUN] = partial(calculix, mesh, count, folder)
-
-        seconds: dict[str, float] = {}
-        reference: np.ndarray | None = None
-        for title, run in contenders.items():
-            seconds[title] = np.inf
-            for _ in range(arguments.repeat):
-                start = time.perf_counter()
-                frequencies = run()
-                seconds[title] = min(seconds[title], time.perf_counter() - start)
-            reference = frequencies if reference is None else reference
-            tolerance = 1e-6
-            if title == CALCULIX_RUN:
-                tolerance = 1e-4 if len(mesh.points) > 10_000 else 3e-4
-            np.testing.assert_allclose(np.sort(frequencies), np.sort(reference), rtol=tolerance, err_msg=title)
-    baseline = next(iter(seconds.values()))
-    print(f"{'':32}{'seconds':>10}{'SciPy / this':>16}")
-    for title, value in seconds.items():
-        print(f"{title:32}{value:10.2f}{baseline / value:16.1f}")
-    if CALCULIX_RUN in seconds:
-        print(f"whole runs, CalculiX / flexmbs: {seconds[CALCULIX_RUN] / seconds[OUR_RUN]:.1f}")
-
-
-if __name__ == "__main__":
-    main()
+    show(rows(False, arguments.nodes, arguments.count, arguments.repeat))

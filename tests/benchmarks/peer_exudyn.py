@@ -130,6 +130,7 @@ def row(case: Case, repeat: int) -> Row:
     return Row(
         case.name, case.size, "Exudyn's time / ours, a step", peer.min() / mine.min(), case.wanted,
         mine.min() * 1e6, peer.min() * 1e6,
-        f"µs; turns {(peer / mine).min():.1f} to {(peer / mine).max():.1f}; differ by {miss:.0e}; {solver}, Jacobian "
+        f"turns {(peer / mine).min():.1f} to {(peer / mine).max():.1f}; differ by {miss:.0e}; {solver}, Jacobian "
         f"{'per step' if choice[1] else 'when needed'}{'; ' + case.note if case.note else ''}",
+        "µs",
     )  # fmt: skip

@@ -5,73 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from cases import rigid
+from cases.rigid import (  # noqa: F401
+    DOWN,
+    free_rotor,
+    planar_pendulum,
+    point_pendulum,
+    sleigh,
+    spatial_pendulum,
+    two_loop_four_bar,
+)
 
-from flexmbs.bodies import Ground, PlanarBody, PointMass, RigidBody
-from flexmbs.fem.loads import Gravity
+from flexmbs.bodies import Ground, PlanarBody, RigidBody
 from flexmbs.joints import planar, spatial
 from flexmbs.joints.drives import Drive
 from flexmbs.rotations import exp
 from flexmbs.system.system import System
 
-DOWN = Gravity((0.0, -9.81, 0.0))
-
-
-def point_pendulum() -> System:
-    ground, mass = Ground(), PointMass("mass", 1.0, position=(-1.0, 0.0, 0.0))
-    rod = spatial.Distance("rod", ground.at(0, 0, 0), mass.at(), length=1.0)
-    plane = spatial.PointInPlane("plane", ground.at(0, 0, 0), mass.at(), axis="z")
-    return System([ground, mass], [rod, plane], [DOWN])
-
-
-def planar_pendulum() -> System:
-    ground = Ground()
-    body = PlanarBody("body", mass=1.0, inertia=0.0, center=(1.0, 0.0), angle=np.pi)
-    return System([ground, body], [planar.Revolute("hinge", ground.at(0, 0), body.at(0, 0))], [DOWN])
-
-
-def spatial_pendulum() -> System:
-    ground = Ground()
-    brick = RigidBody(
-        "brick", 2.0, 2.0 / 12 * np.array([0.05, 1.01, 1.04]), center=(0.5, 0.1, 0.05),
-        rotation=np.eye(3), angular_velocity=(0.0, 0.0, 3.0),
-    )  # fmt: skip
-    ball = spatial.Spherical("ball", ground.at(0, 0, 0), brick.at(0, 0, 0))
-    return System([ground, brick], [ball], [Gravity((0.0, 0.0, -9.81))])
-
-
-def two_loop_four_bar() -> System:
-    ground = Ground()
-    up = [PlanarBody(f"up {k}", 1.0, 1 / 12, center=(0.5, 0.0), position=(k, 0.0), angle=np.pi / 2) for k in range(3)]
-    over = [PlanarBody(f"over {k}", 1.0, 1 / 12, center=(0.5, 0.0), position=(k, 1.0), angle=0.0) for k in range(2)]
-    joints = [planar.Revolute(f"foot {k}", ground.at(k, 0), up[k].at(0, 0), rate=-1.0) for k in range(3)]
-    for k in range(2):
-        joints.append(planar.Revolute(f"left {k}", up[k].at(1, 0), over[k].at(0, 0)))
-        joints.append(planar.Revolute(f"right {k}", over[k].at(1, 0), up[k + 1].at(1, 0)))
-    return System([ground, *up, *over], joints, [DOWN])
-
-
-def free_rotor() -> System:
-    rotor = RigidBody("rotor", 1.0, np.array([1.0, 2.0, 3.0]), position=(0, 0, 0), angular_velocity=(0.01, 5.0, 0.01))
-    return System([Ground(), rotor])
-
 
 def planar_slider_crank(motion: Any = None, forces: tuple[Any, ...] = ()) -> System:
     """The slider-crank with trusted reactions, driven or free (then it starts at 1 rad with 5 rad/s)."""
-    ground = Ground()
-    crank = PlanarBody("crank", mass=1.2, inertia=0.003, center=(0.01, 0.0), inertia_about="origin")
-    rod = PlanarBody("rod", mass=0.6, inertia=0.002, center=(0.05, 0.0))
-    piston = PlanarBody("piston", mass=0.5, inertia=1e-3)
-    start, rate = (1.0, 5.0) if motion is None else (None, None)
-    shaft = planar.Revolute("shaft", ground.at(0, 0), crank.at(0, 0), start=start, rate=rate)
-    joints: list[Any] = [
-        shaft,
-        planar.Revolute("crank pin", crank.at(0.05, 0), rod.at(0, 0)),
-        planar.Revolute("wrist pin", rod.at(0.15, 0), piston.at(0, 0)),
-        planar.Prismatic("cylinder", ground.at(0, 0), piston.at(0, 0), axis="x", start=0.15),
-    ]
-    if motion is not None:
-        joints.append(Drive("motor", shaft.angle, motion))
-    return System([ground, crank, rod, piston], joints, forces)
+    return rigid.planar_slider_crank(motion, forces, *((1.0, 5.0) if motion is None else (None, None)))
 
 
 def spatial_slider_crank(forces: tuple[Any, ...] = ()) -> System:
@@ -119,16 +73,6 @@ def locking_four_bar(motion: Any) -> System:
         Drive("motor", shaft.angle, motion),
     ]
     return System([ground, crank, coupler, rocker], joints)
-
-
-def sleigh() -> System:
-    """Chaplygin's sleigh: a planar body whose origin moves along its x axis only."""
-    ground = Ground()
-    body = PlanarBody(
-        "sleigh", 1.0, 0.5, center=(0.3, 0.0),
-        position=(0.0, 0.0), angle=0.0, velocity=(0.2, 0.0), angular_velocity=2.0,
-    )  # fmt: skip
-    return System([ground, body], [planar.KnifeEdge("blade", body.at(0, 0), ground.at(0, 0), axis="y")])
 
 
 def spatial_sleigh() -> System:

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases.elements import FV5_AXIAL, FV5_HELD, deep_beam
+from cases.elements import FV5_BENDING as BENDING
+from cases.elements import FV5_STEEL as STEEL
 
 import flexmbs as fm
 
-STEEL = fm.Material(young=2e11, poisson=0.3, density=8000.0, name="FV5 steel")
-BENDING = [42.608717, 147.786012, 282.363385]  # exact, Timoshenko with shear factor 5/6
-SIMPLE = {"start": ("x", "y", "z", "rx"), "end": "yz"}
-
 
 def test_fv5_with_beams() -> None:
-    mesh = fm.Mesh.line((0, 0, 0), (10, 0, 0), 160)
     square = fm.Section.rectangle(2.0, 2.0)
-    f = fm.modes(mesh, STEEL, fixed=SIMPLE, count=9, section=square).frequencies
     torsion = np.sqrt(STEEL.shear * square.J / (STEEL.density * (square.Iy + square.Iz))) / 40
-    expected = [BENDING[0]] * 2 + [torsion, 125.0] + [BENDING[1]] * 2 + [3 * torsion] + [BENDING[2]] * 2
-    np.testing.assert_allclose(f, expected, rtol=1e-4)
+    expected = [BENDING[0]] * 2 + [torsion, FV5_AXIAL] + [BENDING[1]] * 2 + [3 * torsion] + [BENDING[2]] * 2
+    np.testing.assert_allclose(deep_beam().frequencies, expected, rtol=1e-4)
 
 
 def test_fv5_torsion_as_commonly_quoted_takes_the_polar_moment() -> None:
     mesh = fm.Mesh.line((0, 0, 0), (10, 0, 0), 40)
     polar = fm.Section(area=4.0, Iy=4 / 3, Iz=4 / 3, J=8 / 3)
-    assert fm.modes(mesh, STEEL, fixed=SIMPLE, count=3, section=polar).frequencies[2] == pytest.approx(77.542, rel=1e-3)
+    assert fm.modes(mesh, STEEL, fixed=FV5_HELD, count=3, section=polar).frequencies[2] == pytest.approx(
+        77.542, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("formulation", ["euler_bernoulli", "timoshenko"])
@@ -59,7 +58,7 @@ def test_fv5_with_solids(cell: str, divisions: tuple[int, int, int]) -> None:
     bending = found.frequencies[found.effective_mass[:, 1:].sum(axis=1) > 1000.0]
     np.testing.assert_allclose(bending, [BENDING[0]] * 2, rtol=0.01)
     axial = found.frequencies[found.effective_mass[:, 0] > 1000.0]
-    np.testing.assert_allclose(axial, [125.0], rtol=0.01)
+    np.testing.assert_allclose(axial, [FV5_AXIAL], rtol=0.01)
 
 
 def test_euler_bernoulli_cantilever_frequencies() -> None:

@@ -7,33 +7,35 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from cases.rotating import (
+    BAR,
+    BEARINGS,
+    CANTILEVER,
+    OSCILLATORS,
+    POINT,
+    RADIAL,
+    STEEL,
+    UNIT,
+    WHIRL,
+    oscillator,
+    radial_bar,
+    spinning_cantilever,
+    springs,
+)
 
 import flexmbs as fm
 
 
-def oscillator(kx: float, ky: float) -> dict[str, Any]:
-    springs = [fm.LumpedMass("all", 2.0), fm.GroundSpring("all", (kx, ky, 1e5))]
-    return {"attachments": springs}
-
-
-POINT = fm.Mesh([[0.0, 0.0, 0.0]], [("vertex", [[0]])])
-OSCILLATORS = [
-    (800.0, 800.0, 5.0, [15.0, 25.0]),
-    (800.0, 1800.0, 5.0, [17.830551830296, 32.125868415144]),
-    (800.0, 800.0, 0.0, [20.0, 20.0]),
-]
-
-
 @pytest.mark.parametrize(("kx", "ky", "speed", "expected"), OSCILLATORS)
 def test_oscillator_by_modes(kx: float, ky: float, speed: float, expected: list[float]) -> None:
-    found = fm.modes(POINT, fixed={"all": "z"}, count=2, spin=(0, 0, speed), **oscillator(kx, ky))
+    found = oscillator(kx, ky, speed)
     np.testing.assert_allclose(2 * np.pi * found.frequencies, expected, rtol=1e-11)
     assert (found.damping == 0).all()
 
 
 @pytest.mark.parametrize(("kx", "ky", "speed", "expected"), OSCILLATORS)
 def test_oscillator_by_hand(kx: float, ky: float, speed: float, expected: list[float]) -> None:
-    elements = fm.Elements(POINT, **oscillator(kx, ky))
+    elements = fm.Elements(POINT, **springs(kx, ky))
     held = elements.connectivity() @ fm.Projection.fix(elements, "all", "z")
     spin = (0.0, 0.0, speed)
     m, c = held.project(elements.mass()).toarray(), held.project(elements.gyroscopic(spin)).toarray()
@@ -56,24 +58,17 @@ def test_oscillator_about_any_axis() -> None:
 
 # ---- radial bar
 
-BAR = fm.Material(young=7e10, poisson=0.3, density=2700.0)
-RADIAL = {50.0: (2.571825368070e-4, 2.571428571429e-4), 200.0: (4.124467556348e-3, 4.114285714286e-3),
-          500.0: (2.611731267731e-2, 2.571428571429e-2)}  # fmt: skip
-
 
 @pytest.mark.parametrize("softening", [True, False])
 @pytest.mark.parametrize("speed", RADIAL)
 @pytest.mark.parametrize("formulation", ["bar", "timoshenko", "euler_bernoulli"])
 def test_radial_bar_of_line_elements(formulation: str, speed: float, softening: bool) -> None:
-    mesh = fm.Mesh.line((0, 0, 0), (2, 0, 0), 20)
-    load = fm.Centrifugal((0, 0, speed), softening=softening)
-    options = {"section": fm.Section.rectangle(0.1, 0.1), "formulation": formulation}
-    found = fm.statics(mesh, BAR, load, fixed=[{"start": None}, {"all": "yz"}], **options)
+    found = radial_bar(speed, softening, formulation)
     expected = RADIAL[speed][0 if softening else 1]
     assert found.displacement[-1, 0] == pytest.approx(expected, rel=1e-4 if softening else 1e-10)
     # the root carries the mass times the acceleration of the displaced mass centre
     pull = BAR.density * 0.01 * speed**2 * 2.0
-    centre = 1.0 + (np.trapezoid(found.displacement[:, 0], mesh.points[:, 0]) / 2 if softening else 0.0)
+    centre = 1.0 + (np.trapezoid(found.displacement[:, 0], np.linspace(0.0, 2.0, 21)) / 2 if softening else 0.0)
     np.testing.assert_allclose(found.reaction("start")[0], -pull * centre, rtol=1e-9)
 
 
@@ -121,40 +116,16 @@ def test_plane_disc_and_solid_disc_spin_alike() -> None:
 
 # ---- spinning cantilever
 
-# flap mu1, mu2, mu3 and lag mu1 by eta, hub radius zero
-CANTILEVER = {
-    0.0: (3.5160152685, 22.0344915647, 61.6972144135, 3.5160152685),
-    1.0: (3.68164681396, 22.1810111506, 61.8417625872, 3.54323626967),
-    3.0: (4.79727853236, 23.3202636743, 62.9849674807, 3.74351189621),
-    6.0: (7.36037301931, 26.8090816785, 66.6839143815, 4.26322542019),
-    12.0: (13.1701504875, 37.6031123312, 79.6144784895, 5.42704927779),
-}
-
 
 @pytest.mark.parametrize("eta", CANTILEVER)
-def test_spinning_cantilever_of_beams(eta: float) -> None:
-    material = fm.Material(young=1e9, poisson=0.3, density=1000.0)
-    section = fm.Section(area=1e-4, Iy=1e-12, Iz=1e-12, J=2e-12)  # so slender that rotary inertia does not show
-    unit = np.sqrt(material.young * section.Iz / (material.density * section.area))
-    mesh = fm.Mesh.line((0, 0, 0), (1, 0, 0), 48)
-    options = {"section": section, "formulation": "euler_bernoulli", "fixed": "start", "spin": (0, 0, eta * unit)}
-    found = fm.modes(mesh, material, count=6, **options)
-    mu = 2 * np.pi * found.frequencies / unit
-    tip = np.abs(found.shapes[:, -1, :3])
-    flap = np.argmax(tip, axis=1) == 2  # out of the plane of rotation
-    if eta == 0:
-        np.testing.assert_allclose(mu, np.repeat(CANTILEVER[0.0][:3], 2), rtol=1e-4)
-        return
-    np.testing.assert_allclose(mu[flap][0], CANTILEVER[eta][0], rtol=1e-4)
-    np.testing.assert_allclose(mu[flap], CANTILEVER[eta][:3], rtol=1e-3)
-    np.testing.assert_allclose(mu[~flap][0], CANTILEVER[eta][3], rtol=1e-4)
-    # without stiffening the lag mode softens, and diverges above the first frequency
-    soft = fm.modes(mesh, material, count=2, stiffening=False, **options)
+def test_spinning_cantilever_without_stiffening(eta: float) -> None:
+    """The lag mode softens, and diverges above the first frequency."""
+    soft = spinning_cantilever(eta, 2, stiffening=False)
     if eta < 3.516:
-        np.testing.assert_allclose(2 * np.pi * soft.frequencies[0] / unit, np.sqrt(3.516015**2 - eta**2), rtol=1e-3)
+        np.testing.assert_allclose(2 * np.pi * soft.frequencies[0] / UNIT, np.sqrt(3.516015**2 - eta**2), rtol=1e-3)
         assert soft.damping[0] == 0
     else:
-        assert soft.frequencies[0] == pytest.approx(0.0, abs=1e-6 * unit)
+        assert soft.frequencies[0] == pytest.approx(0.0, abs=1e-6 * UNIT)
         assert soft.eigenvalues[0].real != 0
 
 
@@ -171,12 +142,6 @@ def test_spinning_cantilever_of_solids(cell: str, divisions: tuple[int, int, int
 
 # ---- whirling shaft
 
-WHIRL = {0.0: (636.169588, -636.169588), 500.0: (636.933016, -635.407059),
-         1000.0: (637.697342, -634.645428), 2000.0: (639.228689, -633.124864)}  # fmt: skip
-
-
-STEEL = fm.Material(young=2.1e11, poisson=0.3, density=7850.0)
-
 
 def seen_from(speed: float, whirl: Any) -> Any:
     """Rates in the frame that turns with the shaft of whirl rates in the inertial frame (backward is negative)."""
@@ -187,8 +152,7 @@ def seen_from(speed: float, whirl: Any) -> Any:
 def test_whirling_shaft(speed: float) -> None:
     """Timoshenko's beam with its gyroscopic moments; without the stiffening of turning sections 0.05 to 0.8 % off."""
     mesh = fm.Mesh.line((0, 0, 0), (1, 0, 0), 40)
-    held = {"start": ("x", "y", "z", "rx"), "end": "yz"}
-    found = fm.modes(mesh, STEEL, fixed=held, count=4, section=fm.Section.circle(0.05), spin=(speed, 0, 0))
+    found = fm.modes(mesh, STEEL, fixed=BEARINGS, count=4, section=fm.Section.circle(0.05), spin=(speed, 0, 0))
     for rate in seen_from(speed, WHIRL[speed]):
         assert np.abs(2 * np.pi * found.frequencies - rate).min() < 2e-6 * WHIRL[speed][0]
 
