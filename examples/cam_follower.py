@@ -7,9 +7,12 @@ F + k (y - r), so that the contact force is m ω² p'' + k (p - r) + F. It stays
     ω² = min (k (p - r) + F) / (-m p'')   over all ψ with p'' < 0.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import flexmbs as fm
+from flexmbs import view
 
 BASE, LIFT, MASS, STIFFNESS, PRELOAD = 0.020, 0.008, 0.15, 15e3, 100.0  # m, m, kg, N/m, N
 
@@ -60,20 +63,6 @@ print(f"at that speed: contact force {force.min():.2f} to {force.max():.1f} N, t
 print(f"against the formulas the lift is off by {lift_error:.1e} m, the force by {force_error:.1e} N")
 
 if __name__ == "__main__":
-    import matplotlib.pyplot as plt
-
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-    points = np.transpose(outline(normals))
-    for k in (0, 180, 420):
-        c, s = np.cos(angle[k]), np.sin(angle[k])
-        (line,) = left.plot(*(points @ [[c, s], [-s, c]]).T)
-        left.plot([-0.02, 0.02], [y[k], y[k]], color=line.get_color())
-    left.plot(0, 0, "k+")
-    left.set(aspect="equal", xlabel="x [m]", ylabel="y [m]", title="cam and follower")
-    middle.plot(np.degrees(angle), 1e3 * (y - BASE))
-    middle.set(xlabel="angle of the shaft [°]", ylabel="lift [mm]")
-    right.plot(np.degrees(angle), force)
-    right.axhline(0, color="k", lw=0.5)
-    right.set(xlabel="angle of the shaft [°]", ylabel="contact force [N]")
-    figure.savefig("cam_follower.png", dpi=120)
-    print("\nThe picture is in cam_follower.png")
+    view.plot(motion, [("lift [mm]", 1e3 * (y - BASE)), ("contact force [N]", force)]).savefig("cam_follower_plot.png")
+    picture = view.snapshot(motion, Path("cam_follower.png").absolute(), at=motion.t[[0, 180, 420]])
+    print(f"\nThe cam is in {picture}")

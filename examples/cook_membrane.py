@@ -49,5 +49,7 @@ for name, values in table.items():
 print(f"reference {REFERENCE}")
 
 if __name__ == "__main__":
-    picture = view.deformed(solve(16, "quad8"), Path("cook_membrane.png").absolute(), scale=0.5)
+    picture = view.deformed(
+        solve(16, "quad8"), Path("cook_membrane.png").absolute(), scale=0.5, label="von Mises stress"
+    )
     print(f"\nThe deformed membrane is in {picture}")

@@ -9,9 +9,12 @@ Each gear is one row between angles that are counted from the carrier. Two of th
 share the load: two rows follow from the others, and are named.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import flexmbs as fm
+from flexmbs import view
 
 SUN, PLANET, RING, MODULE = 18, 15, 48, 0.002  # numbers of teeth; pitch diameter = module · teeth [m]
 PINION, SPEED, SPIN_UP, G = 0.015, 60.0, 0.5, 9.81  # radius of the pinion [m], speed of the motor [rad/s]
@@ -53,24 +56,9 @@ print(f"torque of the motor: up to {torque.max():.4f} Nm, at steady speed {torqu
 print(f"weight of the rack · radius of the pinion · ratio: {holding:.6f} Nm")
 
 if __name__ == "__main__":
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    wheels = [(sun, SUN), (carrier, 4), *((p, PLANET) for p in planets), (ground, RING)]
-    for body, teeth in wheels:
-        left.add_patch(plt.Circle(motion.position(body)[-1, :2], MODULE * teeth / 2, fill=False))
-    mark = motion.position(planets[0].at(MODULE * PLANET / 2, 0))  # a tooth of a planet
-    left.plot(mark[:, 0], mark[:, 1], lw=0.8)
-    left.set(
-        aspect="equal",
-        xlim=(-0.055, 0.055),
-        ylim=(-0.055, 0.055),
-        title="pitch circles, way of a tooth",
-        xlabel="x [m]",
-        ylabel="y [m]",
-    )
-    right.plot(motion.t, torque)
-    right.axhline(holding, color="k", lw=0.5)
-    right.set(xlabel="t [s]", ylabel="torque of the motor [Nm]")
-    figure.savefig("gear_train.png", dpi=120)
-    print("\nThe picture is in gear_train.png")
+    tooth = planets[0].at(MODULE * PLANET / 2, 0)
+    both = [("motor [N m]", torque), ("weight · radius · ratio [N m]", np.full_like(torque, holding))]
+    view.plot(motion, [both], title="torque that lifts the rack").savefig("gear_train_torque.png")
+    start = motion.at(motion.t[:61])  # later the rack is far up
+    picture = view.snapshot(start, Path("gear_train.png").absolute(), traces=[tooth])
+    print(f"\nThe gears are in {picture}")

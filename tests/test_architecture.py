@@ -44,6 +44,7 @@ DOORS = {
     "vtkmodules": ("flexmbs/view/", "flexmbs/mesh/formats/vtk_xml.py"),  # pictures, and VTK's own files
     "matplotlib": "flexmbs/view/",
     "imageio": "flexmbs/view/",
+    "PIL": "flexmbs/view/",
     "cvxopt": "flexmbs/linalg/",
     "threadpoolctl": "flexmbs/linalg/",
     "llvmlite": "flexmbs/system/",  # the compiler beneath Numba, for vector instructions it has no words for

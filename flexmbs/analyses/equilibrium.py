@@ -61,14 +61,15 @@ class SystemModes(Saved):
 
     ``eigenvalues`` λ of exp(λt), one of each pair, and one zero for each neighbouring motion that is as good;
     ``frequencies`` [Hz] and ``damping`` ratios; ``shapes`` (modes, velocities) complex, unit modal mass. ``turning`` is
-    the angular velocity of the axes from which a steady motion was seen. A λ with positive real part grows:
-    ``stable`` is then False.
+    the angular velocity of the axes from which a steady motion was seen, ``state`` what the motions are about. A λ with
+    positive real part grows: ``stable`` is then False.
     """
 
     system: System
     eigenvalues: NDArray[np.complex128]
     shapes: NDArray[np.complex128]
     turning: Array
+    state: State
 
     @property
     def frequencies(self) -> Array:
@@ -169,9 +170,8 @@ def vibrations(system: System, about: Result | State | None = None, turning: Any
     values, vectors = _once(values[keep][order], vectors[:n, keep][:, order])
     shapes = found.shifts @ vectors
     weight = np.sqrt(np.einsum("im,ij,jm->m", shapes.conj(), found.instant.mass, shapes).real)
-    return SystemModes(
-        system, values, np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T), found.turning
-    )
+    scaled = np.ascontiguousarray((shapes / np.where(weight > 0, weight, 1.0)).T)
+    return SystemModes(system, values, scaled, found.turning, state)
 
 
 def _once(

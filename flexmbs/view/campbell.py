@@ -50,17 +50,21 @@ def campbell(
     for order in rays.tolist():
         ray = order * diagram.speeds / (2 * np.pi)
         axis.plot(speeds, ray, color="#8d969e", linewidth=0.9, zorder=1)
-        inside = np.flatnonzero(ray <= top)
-        end = int(inside[-1])
-        if order:
-            axis.annotate(f"{order:g}×", (speeds[end], ray[end]), color="#5b646c", fontsize=8, ha="right", va="bottom")
+        if order:  # its name stands outside, where no curve crosses it: at the right, or above if it leaves there
+            where: Any = {"xytext": (4, 0), "ha": "left", "va": "center"}
+            end = (speeds[-1], ray[-1])
+            if ray[-1] > top:
+                where = {"xytext": (0, 3), "ha": "center", "va": "bottom"}
+                end = (float(np.interp(top, ray, speeds)), top)
+            words = {"color": "#5b646c", "fontsize": 8, "textcoords": "offset points", "annotation_clip": False}
+            axis.annotate(f"{order:g}×", end, **where, **words)
         marks = diagram.crossings(order)
         axis.plot(
             [c.speed * unit for c in marks], [c.frequency for c in marks], "o", color="#20262b", markersize=4, zorder=5
         )
     axis.set_ylim(0.0, top)
     axis.set_ylabel(f"frequency in the {diagram.frame} frame [Hz]")
-    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    axis.legend(loc="center left", bbox_to_anchor=(1.05, 0.5), frameon=False, fontsize=9)
     if damping:
         axes[1].axhline(0.0, color="#8d969e", linewidth=0.9)
         axes[1].set_ylabel("damping ratio")

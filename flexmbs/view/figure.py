@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
 from collections.abc import Iterator
 from os import PathLike
@@ -14,9 +16,11 @@ from numpy.typing import NDArray
 from flexmbs.errors import AnalysisError
 from flexmbs.view import drawn, opengl, rendered
 from flexmbs.view.camera import Camera
-from flexmbs.view.scene import Picture
+from flexmbs.view.scene import Panel, Picture
 
 DPI = 110
+STILL = "flexmbs_view.png"
+"""The picture written where a window was wanted and none can be opened."""
 _TITLE = 30  # pixels
 
 
@@ -27,7 +31,10 @@ class RenderWarning(UserWarning):
 def write(picture: Picture, path: str | PathLike[str] | None, size: tuple[int, int] | None) -> Path | None:
     """Write a picture to a file (PNG, or what else Matplotlib writes) of a size in pixels; without a path show it."""
     if path is None:
-        _show(picture)
+        why = opengl.no_window()
+        if why:
+            return still(picture, why)
+        rendered.show(picture.panels[0], picture.bar, picture.legend)
         return None
     path = Path(path)
     if path.parent and not path.parent.is_dir():
@@ -40,10 +47,13 @@ def write(picture: Picture, path: str | PathLike[str] | None, size: tuple[int, i
     return path
 
 
-def _show(picture: Picture) -> None:
-    if not opengl.has_display() or not opengl.has_opengl():
-        raise AnalysisError("there is no screen to open a window on; give a path, for instance path='picture.png'.")
-    rendered.show(picture.panels[0], picture.bar, picture.legend)
+def still(picture: Picture, why: str) -> Path:
+    """A picture in a file where no window can be opened: in this folder, or one for temporary files; says where."""
+    folder = Path.cwd() if os.access(Path.cwd(), os.W_OK) else Path(tempfile.gettempdir())
+    path = folder / STILL
+    warnings.warn(f"{why}, so a still picture was written to {path}.", RenderWarning, stacklevel=4)
+    write(picture, path, None)
+    return path
 
 
 def _rows(picture: Picture) -> int:
@@ -109,19 +119,22 @@ class _Page:
         w, h = inner // picture.columns, height // rows
         self.pixels = (w, h - _TITLE)
         self.stage = rendered.Stage(self.pixels, quick) if self.able else None
-        self.axes, self.titles = [], []
-        for k in range(len(picture.panels)):
+        self.axes, self.titles, self.middles = [], [], []
+        one = _same_axes(picture.panels)
+        for k, panel in enumerate(picture.panels):
             row, column = divmod(k, picture.columns)
             left, bottom = column * w, height - (row + 1) * h
             self.axes.append(self.figure.add_axes((left / width, bottom / height, w / width, (h - _TITLE) / height)))
-            middle = (left + w / 2) / width
-            self.titles.append(
-                self.figure.text(
-                    middle, (bottom + h - _TITLE / 2) / height, "", ha="center", va="center", fontsize=10.5
-                )
-            )
+            self.middles.append((left + w / 2) / width)
+            place = (self.middles[-1], (bottom + h - _TITLE / 2) / height)
+            self.titles.append(self.figure.text(*place, "", ha="center", va="center", fontsize=10.5))
+            if not one:
+                x, y = _corner(panel, self.pixels)
+                _triad(self.figure, panel.camera, (left + x) / width, (bottom + y) / height, size)
         self.update(picture)
-        _triad(self.figure, picture.panels[0].camera, ((inner if inner < width else 0) + 34) / width, 30 / height, size)
+        if one:
+            x = (inner if inner < width else 0) + 34
+            _triad(self.figure, picture.panels[0].camera, x / width, 30 / height, size)
         if picture.bar is not None:
             _bar(self.figure, picture, inner / width)
         elif picture.legend:
@@ -142,6 +155,19 @@ class _Page:
             axes.set_xlim(-view.width / 2, view.width / 2)
             axes.set_ylim(-view.height / 2, view.height / 2)
             title.set_text(panel.title)
+        self._join_titles(picture.columns)
+
+    def _join_titles(self, columns: int) -> None:
+        """A title that is the same for a whole row stands once, over its middle; for all rows, over the first."""
+        if len(self.titles) > columns > 1 and len({title.get_text() for title in self.titles}) == 1:
+            for title in self.titles[columns:]:
+                title.set_text("")
+        for first in range(0, len(self.titles), columns):
+            row = self.titles[first : first + columns]
+            if len(row) > 1 and len({title.get_text() for title in row}) == 1:
+                row[0].set_x((self.middles[first] + self.middles[first + len(row) - 1]) / 2)
+                for title in row[1:]:
+                    title.set_text("")
 
     def image(self) -> NDArray[np.uint8]:
         """The page as pixels."""
@@ -152,6 +178,22 @@ class _Page:
         """Let go of the renderer."""
         if self.stage is not None:
             self.stage.close()
+
+
+def _same_axes(panels: tuple[Panel, ...]) -> bool:
+    """Whether all panels are seen from one direction."""
+    return all(np.allclose(panel.camera.axes, panels[0].camera.axes) for panel in panels[1:])
+
+
+def _corner(panel: Panel, pixels: tuple[int, int]) -> tuple[int, int]:
+    """Where in a panel its axes cover least, from its lower left in pixels: a corner, the lower left if it is free."""
+    w, h = pixels
+    view = panel.camera.fitted(w / h)
+    shown = np.concatenate([view.project(item.points)[:, :2] for item in panel.items] or [np.zeros((0, 2))])
+    at = (shown / [view.width, view.height] + 0.5) * [w, h]
+    places = [(34, 30), (w - 40, 30), (34, h - 44), (w - 40, h - 44)]
+    covered = [int(np.sum(np.abs(at - place).max(axis=1) < 40)) for place in places]
+    return places[int(np.argmin(covered))]
 
 
 def _triad(figure: Any, view: Camera, x: float, y: float, size: tuple[int, int]) -> None:

@@ -212,4 +212,4 @@ def _sections(body: FlexibleBody, cells: Index, along: Array, look: Look) -> tup
             axes[some] = block.rotation
             half[some] = np.sqrt(3 * np.stack([block.second_z, block.second_y], axis=1) / block.area[:, None])
             at += len(block.cells)
-    return axes, np.maximum(half, 0.15 * look.width)
+    return axes, np.maximum(half, 0.18 * look.width)

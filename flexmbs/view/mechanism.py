@@ -18,12 +18,13 @@ from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view.body_pieces import body_pieces, held_at, is_seen
 from flexmbs.view.camera import Camera, camera
-from flexmbs.view.coloring import Coloring, check_color, coloring
+from flexmbs.view.camera import Look as Direction
+from flexmbs.view.coloring import Color, Coloring, Limits, check_color, coloring
 from flexmbs.view.flesh import Flesh, attached, exaggerate, flesh, places
 from flexmbs.view.force_pieces import arrows, loads, rods, springs, trace, triads
 from flexmbs.view.gear_pieces import gear_pieces
 from flexmbs.view.joint_pieces import Stock, anchor_pieces, contact_pieces, joint_pieces
-from flexmbs.view.look import ARROW, COLORS, EDGE, LOAD, OUTLINE, PLAIN, STEEL, Look, Piece
+from flexmbs.view.look import ARROW, COLORS, DARK, EDGE, LOAD, OUTLINE, PLAIN, STEEL, Look, Piece
 from flexmbs.view.look import GROUND as GROUND_COLOR
 from flexmbs.view.poses import Poses, interpolated, poses
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Surface
@@ -32,6 +33,8 @@ from flexmbs.view.units import round_number, with_prefix
 Array = NDArray[np.float64]
 Items = list[Surface | Lines | Dots]
 
+NEUTRAL = (STEEL, DARK, GROUND_COLOR)
+"""Greys, which stay as they are beside bodies that are coloured by a field."""
 MARGIN = 1.04
 """Room around a mechanism, beside that of any picture."""
 VISIBLE = 0.08
@@ -48,10 +51,12 @@ class Options:
     triads: bool | Sequence[Frame | Body] = False
     forces: bool = False
     reactions: bool | Sequence[Any] = False
-    color: str | None = None
+    color: Color = None
     ghosts: int = 0
     joints: bool = True
     scale: float | str = 1.0
+    label: str = ""
+    limits: Limits = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +170,10 @@ class Drawing:
     @cached_property
     def coloring(self) -> Coloring | None:
         """Values by which bodies are coloured."""
-        if self.options.color is None:
+        given = self.options
+        if given.color is None:
             return None
-        return coloring(self.options.color, self.result, self.pieces, self.shown, self.whole)
+        return coloring(given.color, self.result, self.pieces, self.shown, self.whole, given.label, given.limits)
 
     def items(self, k: int) -> Items:
         """Everything at the k-th of the times shown."""
@@ -187,8 +193,7 @@ class Drawing:
             if piece.lit or isinstance(piece, Flesh):
                 edges.append((points, piece.edges))
             values = None if self.coloring is None else self.coloring.values(piece, k)
-            shade = None if self.coloring is None or not piece.lit else PLAIN if piece.own else STEEL
-            out.append(piece.at(points, shade, values))
+            out.append(piece.at(points, self._shade(piece), values))
             if isinstance(piece, Flesh) and piece.scale != 1.0:
                 out.append(Lines(piece.undeformed(*here.pose(piece.body, k)), piece.edges, "outline", OUTLINE, 1.5))
         out += _edge_lines(edges)
@@ -204,7 +209,13 @@ class Drawing:
             out += arrows(pairs, 0.28 * look.size / self._strongest, ARROW, look)
         return _together(out)
 
-    def camera(self, look: ArrayLike | None, some: Sequence[int]) -> Camera:
+    def _shade(self, piece: Piece) -> str | None:
+        """The colour of a piece that has no values where others have: none that could be read as one."""
+        if self.coloring is None or not piece.lit or piece.color in NEUTRAL:
+            return None
+        return PLAIN if piece.own else STEEL
+
+    def camera(self, look: Direction, some: Sequence[int]) -> Camera:
         """A camera that sees everything at some of the times shown."""
         points = np.concatenate([item.points for k in some for item in self.items(k)] or [np.zeros((1, 3))])
         seen = camera(points, look, self.look.flat, self.look.up)
@@ -249,8 +260,8 @@ class Drawing:
         return max(sizes, default=0.0)
 
 
-def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike | None) -> Drawing:
-    """A drawing at times, its options checked."""
+def drawing(result: Result, times: ArrayLike, options: Options, look: Any) -> Drawing:
+    """A drawing at times, its options checked; planar mechanisms are flat where no direction is chosen."""
     for frame in [*options.traces, *(() if isinstance(options.triads, bool) else options.triads)]:
         result.system.body_number(frame_of(frame).body)
     if not isinstance(options.reactions, bool):
@@ -258,7 +269,7 @@ def drawing(result: Result, times: ArrayLike, options: Options, look: ArrayLike 
             result.system.joint_rows(joint)
             if not isinstance(joint, Joint):
                 raise AnalysisError(f"reactions: {joint.name!r} is not a joint between two frames; arrows need one.")
-    check_color(options.color, result)
+    check_color(options.color, result, options.limits)
     scale = options.scale
     if scale != "auto" and (isinstance(scale, str) or not np.isfinite(float(scale))):
         raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')

@@ -15,7 +15,8 @@ from flexmbs.errors import AnalysisError
 from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view import figure, film, opengl, rendered
-from flexmbs.view.camera import Camera
+from flexmbs.view.camera import Camera, Look, views
+from flexmbs.view.coloring import Color
 from flexmbs.view.mechanism import Drawing, Options, drawing, frame_of
 from flexmbs.view.poses import as_result
 from flexmbs.view.scene import Picture
@@ -31,14 +32,16 @@ def snapshot(
     path: str | PathLike[str],
     at: float | ArrayLike | None = None,
     *,
-    look: ArrayLike | None = None,
+    look: Look | Sequence[Look] = None,
     size: tuple[int, int] | None = None,
     title: str = "",
     traces: Sequence[Frame | Body] = (),
     triads: bool | Sequence[Frame | Body] = False,
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
-    color: str | None = None,
+    color: Color = None,
+    label: str = "",
+    limits: tuple[float, float] | None = None,
     scale: float | str = 1.0,
     ghosts: int = 0,
     joints: bool = True,
@@ -51,13 +54,17 @@ def snapshot(
     Parameters
     ----------
     at : time [s], or several of them.
-    look : direction from the mechanism to the viewer.
+    look : direction from the mechanism to the viewer: a vector, or "x", "-y", ..., "xyz" (from a corner). A list of
+        such shows several views side by side.
     size : of the picture in pixels; ``title`` stands before the time.
     traces : frames (or bodies) whose way is drawn.
     triads : axes of all bodies, or of these frames.
     forces : arrows of applied forces; ``reactions`` those of all joints, or of these, on their second body.
     color : ``"speed"`` colours bodies by the speed of their points; ``"von_mises"`` and ``"displacement"`` colour those
-        that are flexible by stress (beams: of the outer fibres) and deformation. One range for the whole motion.
+        that are flexible by stress (beams: of the outer fibres) and deformation, as do ``"tresca"``,
+        ``"max_principal"``, ``"min_principal"``, ``"stress_xx"``, ...; or any field: ``{body: values}`` with nodal
+        values (nodes,) or (time, nodes), or a function of body and times. One range for the whole motion, or
+        ``limits`` (lowest, highest) in SI units; ``label`` names the field, shown in SI units then.
     scale : how many times too large the deformation of flexible bodies is drawn, measured from the places where joints
         hold them, so that these stay together; ``"auto"`` makes it visible. Their undeformed outline is then shown too.
     ghosts : number of positions over the whole motion that are drawn pale behind.
@@ -65,13 +72,8 @@ def snapshot(
     """
     result = as_result(result)
     times = np.atleast_1d(np.asarray(result.t[-1] if at is None else at, dtype=float))
-    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale)
-    mechanism = drawing(result, times, options, look)
-    seen = mechanism.camera(look, range(len(times)))
-    panels = [mechanism.panel(k, seen, _title(title, t, mechanism)) for k, t in enumerate(times)]
-    columns = min(len(panels), 3)
-    width = {1: 900, 2: 600}.get(columns, 440)
-    out = figure.write(Picture(tuple(panels), columns, mechanism.bar, mechanism.legend, width), path, size)
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale, label, limits)
+    out = figure.write(_still(result, times, options, views(look), title), path, size)
     assert out is not None
     return out
 
@@ -84,7 +86,7 @@ def animate(
     fps: float = 25.0,
     start: float | None = None,
     end: float | None = None,
-    look: ArrayLike | None = None,
+    look: Look | Sequence[Look] = None,
     size: tuple[int, int] | None = None,
     title: str = "",
     follow: Frame | Body | None = None,
@@ -92,7 +94,9 @@ def animate(
     triads: bool | Sequence[Frame | Body] = False,
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
-    color: str | None = None,
+    color: Color = None,
+    label: str = "",
+    limits: tuple[float, float] | None = None,
     scale: float | str = 1.0,
     ghosts: int = 0,
     joints: bool = True,
@@ -108,63 +112,92 @@ def animate(
     last = float(result.t[-1]) if end is None else float(end)
     if not last > first:
         raise AnalysisError(f"a film needs a motion: start = {first:.6g} s, end = {last:.6g} s.")
-    if not (np.isfinite(fps) and fps > 0):
-        raise AnalysisError(f"fps must be a positive number of pictures a second, not {fps!r}.")
-    if frames is None:
-        frames = round((last - first if 2.0 <= last - first <= 20.0 else 4.0) * fps)
-    if int(frames) != frames or frames < 2:
-        raise AnalysisError(f"frames must be a whole number, at least 2, not {frames!r}.")
+    frames, fps = film.length(last - first, frames, fps)
     path = film.checked(path)
-    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale)
-    mechanism = drawing(result, np.linspace(first, last, int(frames)), options, look)
-    pictures = _pictures(mechanism, title, look, follow, (last - first) * fps / frames)
+    options = Options(traces, triads, forces, reactions, color, ghosts, joints, scale, label, limits)
+    looks = views(look)
+    mechanism = drawing(result, np.linspace(first, last, frames), options, _chosen(looks))
+    pictures = _pictures(mechanism, title, looks, follow, (last - first) * fps / frames)
     return film.write(pictures, path, fps, size)
 
 
 def show(
     result: Result | System,
     *,
-    look: ArrayLike | None = None,
+    look: Look = None,
     title: str = "",
     traces: Sequence[Frame | Body] = (),
     triads: bool | Sequence[Frame | Body] = False,
     forces: bool = False,
     reactions: bool | Sequence[Any] = False,
-    color: str | None = None,
+    color: Color = None,
+    label: str = "",
+    limits: tuple[float, float] | None = None,
     scale: float | str = 1.0,
     joints: bool = True,
-) -> None:
-    """Window with the mechanism, to be turned with the mouse and moved in time with a slider; options of snapshot."""
-    if not opengl.has_display() or not opengl.has_opengl():
-        raise AnalysisError("there is no screen to open a window on; take view.snapshot or view.animate with a path.")
+) -> Path | None:
+    """Window with the mechanism, to be turned with the mouse and moved in time with a slider; options of snapshot.
+
+    Where no window can be opened, for want of a screen or of OpenGL, a warning says so and the last instant is written
+    as a picture, whose path is returned.
+    """
     result = as_result(result)
+    options = Options(traces, triads, forces, reactions, color, 0, joints, scale, label, limits)
+    looks = views(look)
+    why = opengl.no_window()
+    if why:
+        return figure.still(_still(result, result.t[-1:], options, looks, title), why)
     count = 1 if len(result.t) == 1 else 400
-    options = Options(traces, triads, forces, reactions, color, 0, joints, scale)
-    mechanism = drawing(result, np.linspace(result.t[0], result.t[-1], count), options, look)
-    seen = mechanism.camera(look, _some(count))
+    mechanism = drawing(result, np.linspace(result.t[0], result.t[-1], count), options, _chosen(looks))
+    seen = mechanism.camera(looks[0], _some(count))
 
     def panel(k: int) -> Any:
         return mechanism.panel(k, seen, _title(title, mechanism.shown.t[k], mechanism))
 
     rendered.show_motion(panel, count, mechanism.bar, mechanism.legend)
+    return None
+
+
+def _still(result: Result, times: Array, options: Options, looks: list[Look], title: str) -> Picture:
+    """A mechanism at times, each seen from all directions."""
+    mechanism = drawing(result, times, options, _chosen(looks))
+    cameras = [mechanism.camera(look, range(len(times))) for look in looks]
+    panels = [mechanism.panel(k, seen, _title(title, t, mechanism)) for k, t in enumerate(times) for seen in cameras]
+    columns = _columns(len(looks) if len(looks) > 1 else len(times))
+    return Picture(tuple(panels), columns, mechanism.bar, mechanism.legend, _WIDTHS[columns])
+
+
+_WIDTHS = {1: 900, 2: 600, 3: 440}
+"""Of a panel in pixels, by the number of columns."""
+
+
+def _columns(count: int) -> int:
+    return 2 if count == 4 else min(count, 3)
+
+
+def _chosen(looks: list[Look]) -> list[Look] | None:
+    """None where no direction was chosen, and planar mechanisms are drawn flat."""
+    return None if len(looks) == 1 and looks[0] is None else looks
 
 
 def _pictures(
-    mechanism: Drawing, title: str, look: ArrayLike | None, follow: Frame | Body | None, pace: float
+    mechanism: Drawing, title: str, looks: list[Look], follow: Frame | Body | None, pace: float
 ) -> Iterator[Picture]:
     """The pictures of a film, one by one."""
     shown = mechanism.shown
     count = len(shown.t)
-    seen = mechanism.camera(look, _some(count))
-    suffix = "" if 0.98 < pace < 1.02 else f"   ({_pace(pace)})"
-    middle = np.tile(seen.center, (count, 1))
+    cameras = [mechanism.camera(look, _some(count)) for look in looks]
+    suffix = film.pace(pace)
+    middle = None
     if follow is not None:
         middle = shown.path(frame_of(follow))
-        seen = _around(mechanism, seen, middle)
+        cameras = [_around(mechanism, seen, middle) for seen in cameras]
+    columns = _columns(len(looks))
     for k in range(count):
-        moved = Camera(seen.axes, middle[k], seen.width, seen.height)
-        panel = mechanism.panel(k, moved, _title(title, shown.t[k], mechanism) + suffix)
-        yield Picture((panel,), 1, mechanism.bar, mechanism.legend, 900)
+        moved = [s if middle is None else Camera(s.axes, middle[k], s.width, s.height) for s in cameras]
+        words = _title(title, shown.t[k], mechanism) + suffix
+        panels = tuple(mechanism.panel(k, seen, words) for seen in moved)
+        yield Picture(panels, columns, mechanism.bar, mechanism.legend, _WIDTHS[columns])
 
 
 def _around(mechanism: Drawing, seen: Camera, middle: Array) -> Camera:
@@ -182,11 +215,6 @@ def _around(mechanism: Drawing, seen: Camera, middle: Array) -> Camera:
 
 def _some(count: int) -> Sequence[int]:
     return sorted({int(k) for k in np.linspace(0, count - 1, min(count, CAMERA_TIMES))})
-
-
-def _pace(pace: float) -> str:
-    """Seconds of motion in a second of film, in words."""
-    return f"{pace:.3g} × faster" if pace > 1 else f"slowed {1 / pace:.3g} ×"
 
 
 def _title(title: str, t: float, mechanism: Drawing) -> str:

@@ -18,15 +18,23 @@ window.Render()
 raise SystemExit(0 if window.SupportsOpenGL() else 1)
 """
 
+INSTALL = "install it (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri)"
 ADVICE = (
     "VTK cannot draw here: OpenGL is missing, so this picture was drawn more simply, by Matplotlib. For "
-    "better ones install it (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri)."
+    f"better ones {INSTALL}."
 )
 
 
 def has_display() -> bool:
     """Whether there is a screen to open a window on."""
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def no_window() -> str:
+    """Why no window can be opened, in words; empty where one can."""
+    if not has_display():
+        return "there is no screen to open a window on"
+    return "" if has_opengl() else f"a window needs OpenGL, which is missing: {INSTALL}"
 
 
 def has_opengl() -> bool:

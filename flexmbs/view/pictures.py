@@ -1,8 +1,8 @@
-"""The pictures users ask for: a mesh with its sets, a deformed part, mode shapes. They draw results, never compute."""
+"""Pictures of one part: a mesh with its sets, and what its loads or its motion do to it. They draw, never compute."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexmbs.analyses.modes import Modes
+from flexmbs.analyses.elastic_response import ElasticResponse
 from flexmbs.analyses.statics import StaticResult
 from flexmbs.errors import AnalysisError
 from flexmbs.fem.elements import Elements
-from flexmbs.fem.stress import SectionForces
+from flexmbs.fem.stress import SectionForces, TensorField
 from flexmbs.mesh.mesh import Mesh
-from flexmbs.view.camera import camera
+from flexmbs.view import film
+from flexmbs.view.camera import Look, camera, views
+from flexmbs.view.fields import STRESSES, measure
 from flexmbs.view.figure import write
-from flexmbs.view.look import OUTLINE, PLAIN
+from flexmbs.view.look import PLAIN
+from flexmbs.view.part_scene import PartScene, factor, in_space
 from flexmbs.view.scene import ColorBar, Dots, Lines, Panel, Picture, Surface
-from flexmbs.view.skin import sharp_edges, skin
-from flexmbs.view.units import round_number, with_prefix
+from flexmbs.view.skin import skin
+from flexmbs.view.units import with_prefix
 
 Array = NDArray[np.float64]
 PathArgument = str | PathLike[str] | None
@@ -29,8 +32,6 @@ PathArgument = str | PathLike[str] | None
 SET_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#7b5ea7")
 """Okabe and Ito's colours, told apart by most colour-blind people, and one more."""
 
-DEFLECTION = 0.08
-"""Largest displacement in a picture with ``scale="auto"``, as part of the mesh's size."""
 MANY_EDGES = 80_000
 """Segments above which cell edges would only blacken the picture."""
 
@@ -40,7 +41,7 @@ def mesh(
     path: PathArgument = None,
     *,
     sets: Sequence[str] | None = None,
-    look: ArrayLike | None = None,
+    look: Look = None,
     size: tuple[int, int] | None = None,
 ) -> Path | None:
     """Picture of a mesh, its sets (all, or those named) in colours with a legend.
@@ -53,11 +54,12 @@ def mesh(
     names = [name for name in names if name not in everything]
     colors = {name: SET_COLORS[k % len(SET_COLORS)] for k, name in enumerate(names)}
     items: list[Surface | Lines | Dots] = []
+    plane = mesh.dimension == 2 and not np.ptp(mesh.points[:, 2])  # surfaces in space are those of solids
     painted = _paint(mesh, names)
     for k in np.unique(painted):
         part = skin(mesh, mesh.boundary[painted == k]) if mesh.dimension == 3 else skin(mesh)
         color = PLAIN if k < 0 else colors[names[k]]
-        items.append(Surface(part.at(mesh.points), part.triangles, color, closed=mesh.dimension == 3))
+        items.append(Surface(part.at(mesh.points), part.triangles, color, closed=not plane))
     whole = skin(mesh)
     if mesh.dimension == 1:
         items.append(Lines(whole.at(mesh.points), whole.edges, "member", "#7a828a", 3.0))
@@ -68,152 +70,144 @@ def mesh(
             items.append(Dots(mesh.points[mesh.nodes(name)], colors[name]))
     cells = ", ".join(f"{len(block)} {block.type}" for block in mesh.cells)
     title = f"{mesh.name}: {mesh.n_nodes} nodes, {cells}"
-    panel = Panel(title, camera(mesh.points, look, mesh.dimension == 2), tuple(items))
+    panel = Panel(title, camera(mesh.points, look, plane), tuple(items))
     return write(Picture((panel,), legend=(*colors.items(), *((name, PLAIN) for name in everything))), path, size)
 
 
 def deformed(
-    result: StaticResult,
+    result: StaticResult | ElasticResponse,
     path: PathArgument = None,
     *,
+    at: float | None = None,
     color: str | ArrayLike = "von_mises",
     label: str = "",
     scale: float | str = "auto",
-    look: ArrayLike | None = None,
+    look: Look | Sequence[Look] = None,
     size: tuple[int, int] | None = None,
+    frames: int | None = None,
+    fps: float = 25.0,
 ) -> Path | None:
-    """Picture of a part deformed by its loads, with its undeformed outline.
+    """Picture of a part deformed by its loads, or of its elastodynamics as a film, with its undeformed outline.
 
-    ``color`` is ``"von_mises"`` (the largest fibre stress for beams), ``"displacement"`` or nodal values of your own
-    (nodes,) with their ``label``. ``scale`` multiplies the displacements; ``"auto"`` makes them visible.
+    ``color`` is ``"von_mises"`` (the largest fibre stress for beams), ``"tresca"``, ``"max_principal"``,
+    ``"min_principal"``, ``"stress_xx"``, ..., ``"displacement"`` or nodal values of your own (nodes,) with their
+    ``label``; named fields are in SI units where a label is given. ``scale`` multiplies the displacements; ``"auto"``
+    makes them visible. A list of ``look``s gives several views. A response of ``fm.elastodynamics`` is drawn ``at`` a
+    time, by default the last, or where the path ends in ``.mp4`` or ``.gif`` as a film of ``frames`` pictures, ``fps``
+    a second.
     """
-    elements = result.elements
-    displacement = _in_space(result.displacement, elements)
-    values, bar = _field(result, color, label, displacement)
-    factor = _scale(scale, displacement, elements.mesh)
-    title = f"{elements.mesh.name}: deformation × {factor:g}"
-    panel = _deformed_panel(elements, displacement * factor, values, title, look)
-    return write(Picture((panel,), bar=bar), path, size)
-
-
-def mode(
-    modes: Modes,
-    number: int,
-    path: PathArgument = None,
-    *,
-    scale: float | str = "auto",
-    look: ArrayLike | None = None,
-    size: tuple[int, int] | None = None,
-) -> Path | None:
-    """Picture of one mode shape, by its number in the table (the first is 1), coloured by displacement."""
-    return write(_mode_picture(modes, [number], 1, scale, look), path, size)
-
-
-def modes(
-    modes: Modes,
-    path: PathArgument = None,
-    *,
-    numbers: Sequence[int] | None = None,
-    columns: int = 3,
-    scale: float | str = "auto",
-    look: ArrayLike | None = None,
-    size: tuple[int, int] | None = None,
-) -> Path | None:
-    """Picture of several mode shapes with their frequencies: the first six that are not rigid, or those numbered."""
-    chosen = list(1 + np.flatnonzero(~modes.rigid)[:6]) if numbers is None else list(numbers)
-    if not chosen:
-        raise AnalysisError("view.modes: all modes are rigid; ask fm.modes for more, or give numbers=.")
-    columns = min(columns, len(chosen))
-    return write(_mode_picture(modes, chosen, columns, scale, look), path, size)
-
-
-def _mode_picture(modes: Modes, numbers: Sequence[int], columns: int, scale: Any, look: Any) -> Picture:
-    panels = []
-    for number in numbers:
-        if not 1 <= number <= len(modes):
-            raise AnalysisError(f"there is no mode {number}; the modes are numbered from 1 to {len(modes)}.")
-        shape = _in_space(_real(modes.shapes[number - 1]), modes.elements)
-        size = np.linalg.norm(shape, axis=1)
-        values = size / max(size.max(), 1e-300)
-        state = "rigid" if modes.rigid[number - 1] else f"{modes.frequencies[number - 1]:.5g} Hz"
-        factor = _scale(scale, shape, modes.elements.mesh, rounded=False)
-        panels.append(_deformed_panel(modes.elements, shape * factor, values, f"mode {number}: {state}", look))
-    bar = ColorBar("displacement / largest", 0.0, 1.0)
-    return Picture(tuple(panels), columns, bar)
-
-
-def _deformed_panel(elements: Elements, moved: Array, values: Array, title: str, look: Any) -> Panel:
-    grid = elements.mesh
-    part = skin(grid)
-    rest = part.at(grid.points)
-    points = part.at(grid.points + moved)
-    shown = part.at(values)
-    items: tuple[Surface | Lines | Dots, ...]
-    if grid.dimension == 1:
-        items = (
-            Lines(rest, part.edges, "outline", OUTLINE, 1.5),
-            Lines(points, part.edges, "member", width=6.0, values=shown),
-        )
+    looks = views(look)
+    if isinstance(result, ElasticResponse):
+        elements = None if result.part is None else result.part.elements
+        if elements is None:
+            raise AnalysisError(f"{result.name}: a picture needs the body's own elements, not only its matrices.")
+        if film.is_film(path):
+            return _film(result, elements, path, color, label, scale, looks, size, frames, fps)
+        time = float(result.t[-1] if at is None else at)
+        displacement, note = in_space(result.displacement(time), elements), f",   t = {time:.6g} s"
+        values, bar = _field(elements, result.stress(time) if _is_stress(color) else None, color, label, displacement)
+    elif isinstance(result, StaticResult):
+        if at is not None or film.is_film(path):
+            raise AnalysisError("deformed: a static result does not move; films are of fm.elastodynamics or modes.")
+        elements, note = result.elements, ""
+        displacement = in_space(result.displacement, elements)
+        values, bar = _field(elements, result.stress if _is_stress(color) else None, color, label, displacement)
     else:
-        sharp = sharp_edges(rest, part.triangles)
-        items = (
-            Lines(rest, sharp, "outline", OUTLINE, 1.5),
-            Surface(points, part.triangles, values=shown, closed=grid.dimension == 3),
-            Lines(points, sharp, "edges", width=1.2),
-        )
-    seen = camera(np.concatenate([rest, points]), look, grid.dimension == 2)
-    return Panel(title, seen, items)
-
-
-def _field(result: StaticResult, color: str | ArrayLike, label: str, displacement: Array) -> tuple[Array, ColorBar]:
-    """Nodal values to show and their colour bar."""
-    if isinstance(color, str) and color == "displacement":
-        values, unit = with_prefix(np.linalg.norm(displacement, axis=1), "m")
-        return values, ColorBar(f"displacement [{unit}]", 0.0, _top(values))
-    if isinstance(color, str) and color == "von_mises":
-        field = result.stress
-        if isinstance(field, SectionForces):
-            values, unit = with_prefix(field.nodal, "Pa")
-            return values, ColorBar(f"largest fibre stress [{unit}]", 0.0, _top(values))
-        values, unit = with_prefix(field.von_mises, "Pa")
-        return values, ColorBar(f"von Mises stress [{unit}]", 0.0, _top(values))
-    if isinstance(color, str):
-        raise AnalysisError(f'color must be "von_mises", "displacement" or nodal values, not {color!r}.')
-    values = np.asarray(color, dtype=float)
-    if values.shape != (result.elements.mesh.n_nodes,):
         raise AnalysisError(
-            f"color: values of shape {values.shape} for {result.elements.mesh.n_nodes} nodes; one per node is needed."
+            f"deformed: a result of fm.statics or fm.elastodynamics of a part is needed, not {type(result).__name__}; "
+            "mechanisms are drawn by view.snapshot."
         )
-    return values, ColorBar(label, float(values.min()), float(values.max()))
+    larger = factor(scale, float(np.linalg.norm(displacement, axis=1).max(initial=0.0)), elements.mesh)
+    scene, moved = PartScene(elements.mesh), displacement * larger
+    cameras = [scene.camera([moved], one) for one in looks]
+    title = f"{_name(result, elements)}: deformation × {larger:g}{note}"
+    columns = min(len(looks), 3)
+    return write(Picture(scene.panels(moved, values, title, cameras), columns, bar), path, size)
 
 
-def _top(values: Array) -> float:
-    return float(values.max()) or 1.0
+def _film(
+    response: ElasticResponse,
+    elements: Elements,
+    path: PathArgument,
+    color: str | ArrayLike,
+    label: str,
+    scale: float | str,
+    looks: list[Look],
+    size: tuple[int, int] | None,
+    frames: int | None,
+    fps: float,
+) -> Path:
+    """The response as a film, in one scale and one range of colours."""
+    assert path is not None
+    first, last = float(response.t[0]), float(response.t[-1])
+    count, fps = film.length(last - first, frames, fps)
+    where, times = film.checked(path), np.linspace(first, last, count)
+    displacements = [in_space(response.displacement(float(t)), elements) for t in times]
+    stresses = [response.stress(float(t)) if _is_stress(color) else None for t in times]
+    raw = [_raw(elements, s, color, u) for s, u in zip(stresses, displacements, strict=True)]
+    shown, bar = _as_bar(np.array([values for values, _, _ in raw]), *raw[0][1:], label)
+    larger = factor(scale, max(float(np.linalg.norm(u, axis=1).max()) for u in displacements), elements.mesh)
+    scene = PartScene(elements.mesh)
+    some = displacements[:: max(1, count // 40)]
+    cameras = [scene.camera((larger * u for u in some), one) for one in looks]
+    pace = film.pace((last - first) * fps / count)
+
+    def pictures() -> Iterator[Picture]:
+        for t, u, values in zip(times, displacements, shown, strict=True):
+            title = f"{_name(response, elements)}: deformation × {larger:g},   t = {t:.5g} s{pace}"
+            yield Picture(scene.panels(larger * u, values, title, cameras), min(len(looks), 3), bar)
+
+    return film.write(pictures(), where, fps, size)
 
 
-def _scale(scale: float | str, displacement: Array, mesh: Mesh, rounded: bool = True) -> float:
-    if isinstance(scale, str):
-        if scale != "auto":
-            raise AnalysisError(f'scale must be a number or "auto", not {scale!r}.')
-        largest = float(np.linalg.norm(displacement, axis=1).max())
-        factor = DEFLECTION * mesh.size / largest if largest > 0 else 1.0
-        return round_number(factor) if rounded else factor
-    return float(scale)
+def _name(result: Any, elements: Elements) -> str:
+    return str(getattr(result, "name", "") or elements.mesh.name)
 
 
-def _in_space(values: Array, elements: Elements) -> Array:
-    """The displacements (nodes, 3) among nodal coordinates."""
-    out = np.zeros((len(values), 3))
-    out[:, : elements.axes] = values[:, : elements.axes]
-    return out
+def _is_stress(color: Any) -> bool:
+    return isinstance(color, str) and color in STRESSES
 
 
-def _real(shape: NDArray[Any]) -> Array:
-    """A complex shape at the phase where it is largest."""
-    if not np.iscomplexobj(shape):
-        return np.asarray(shape)
-    squared = np.sum(shape**2)
-    return np.asarray(np.real(shape * np.exp(-0.5j * np.angle(squared))))
+def _field(
+    elements: Elements, stress: TensorField | SectionForces | None, color: Any, label: str, displacement: Array
+) -> tuple[Array, ColorBar]:
+    """Nodal values to show and their colour bar."""
+    return _as_bar(*_raw(elements, stress, color, displacement), label)
+
+
+def _raw(
+    elements: Elements, stress: TensorField | SectionForces | None, color: Any, displacement: Array
+) -> tuple[Array, str, str]:
+    """Nodal values in SI units, what they are and their unit."""
+    if isinstance(color, str) and color == "displacement":
+        return np.linalg.norm(displacement, axis=1), "displacement", "m"
+    if isinstance(stress, SectionForces):
+        if color != "von_mises":
+            raise AnalysisError(f'color={color!r}: beams have "von_mises" of their outer fibres only.')
+        return stress.nodal, "largest fibre stress", "Pa"
+    if stress is not None:
+        values = stress.von_mises if color == "von_mises" else measure(color, stress.nodal)
+        return values, STRESSES[color], "Pa"
+    if isinstance(color, str):
+        raise AnalysisError(
+            f'color must be "displacement", {", ".join(map(repr, STRESSES))} or nodal values, not {color!r}.'
+        )
+    values = np.asarray(color, dtype=float)
+    if values.shape != (elements.mesh.n_nodes,):
+        raise AnalysisError(
+            f"color: values of shape {values.shape} for {elements.mesh.n_nodes} nodes; one per node is needed."
+        )
+    return values, "", ""
+
+
+def _as_bar(values: Array, name: str, unit: str, label: str) -> tuple[Array, ColorBar]:
+    """Values in a unit for people and their colour bar: from zero, or from the smallest of what has a sign."""
+    if not name:
+        low, high = float(values.min()), float(values.max())
+        return values, ColorBar(label, low, high if high > low else low + 1.0)
+    scaled, unit = (values, "") if label else with_prefix(values, unit)  # a label of one's own is of SI units
+    low, high = min(0.0, float(scaled.min())), max(0.0, float(scaled.max()))
+    return scaled, ColorBar(label or f"{name} [{unit}]", low, high if high > low else 1.0)
 
 
 def _paint(mesh: Mesh, names: Sequence[str]) -> NDArray[np.int64]:

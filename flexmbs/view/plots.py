@@ -1,11 +1,11 @@
-"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, spectra,
-frequency responses, convergence.
+"""Plots of results by Matplotlib, one call each: histories, energies, reactions, phase portraits, frequency responses,
+convergence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from flexmbs.bodies.ground import Ground
 from flexmbs.errors import AnalysisError
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint, Measure
-from flexmbs.joints.measures import ANGLE
+from flexmbs.joints.measures import ANGLE, AXIS, DISTANCE
 from flexmbs.results import Result
 from flexmbs.view.look import COLORS
 from flexmbs.view.units import with_prefix
@@ -26,21 +26,32 @@ Array = NDArray[np.float64]
 
 LINES = (COLORS[0], COLORS[5], COLORS[2], COLORS[3], COLORS[1], COLORS[4], COLORS[6], COLORS[7])
 """Colours of curves, those that differ most first."""
-WINDOWS = ("hann", "hamming", "blackman", "flattop", "none")
+TOTAL = "#20262b"
+LONG = 24
+"""Letters of an axis label above which only its unit is written."""
+
+
+class Curve(NamedTuple):
+    """One curve of a panel: its name, the label of its axis, values (time,), and times where they are its own."""
+
+    name: str
+    label: str
+    values: Array
+    t: Array | None = None
 
 
 def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
     """Histories over time, one panel for each quantity, as a Matplotlib Figure.
 
     A quantity is a joint's coordinate (``hinge.angle``, ``slider.distance``), a frame or body (its position), a drive
-    or coupling (its force or torque), a pair ``("label [unit]", values)`` with values (time,) or (time, n), or a list
-    of such that share a panel. ``size`` in inches.
+    or coupling (its force or torque), a pair ``("label [unit]", values)`` with values (time,) or (time, n), the same
+    with times of its own, ``("label [unit]", times, values)``, or a list of such that share a panel. ``size``: inches.
     """
     _a_result(result, "plot")
     listed = list(quantities) if isinstance(quantities, list) else [quantities]
     if not listed:
         raise AnalysisError("plot: give at least one quantity, e.g. view.plot(result, [hinge.angle]).")
-    panels = [[c for one in (q if isinstance(q, list) else [q]) for c in _curves(result, one)] for q in listed]
+    panels = [[c for one in (q if isinstance(q, list) else [q]) for c in _timed(result, one)] for q in listed]
     figure, axes = _figure(len(panels), size, title)
     for axis, curves in zip(axes, panels, strict=True):
         _draw(axis, result.t, curves)
@@ -49,17 +60,21 @@ def plot(result: Result, quantities: Any, *, title: str = "", size: tuple[float,
 
 
 def energies(result: Result, *, title: str = "", size: tuple[float, float] | None = None) -> Any:
-    """Energies over time: kinetic, potential and total; strain, supplied and dissipated where there are any; Figure."""
+    """Energies over time: kinetic and total; potential, strain, supplied and dissipated where there are any; Figure."""
     _a_result(result, "energies")
     energy = result.energy
-    named = {"total": energy.total, "kinetic": energy.kinetic, "potential": energy.potential}
-    for name in ("strain", "supplied", "dissipated"):
+    named = {"kinetic": energy.kinetic}
+    for name in ("potential", "strain", "supplied", "dissipated"):
         values = getattr(energy, name)
         if np.abs(values).max(initial=0.0) > 1e-9 * max(np.abs(energy.kinetic).max(initial=0.0), 1e-300):
             named[name] = values
+    named["total"] = energy.total
     scaled, unit = _scaled(np.stack(list(named.values()), axis=1), "J")
     figure, axes = _figure(1, size or (8.0, 4.2), title)
-    _draw(axes[0], result.t, [(name, f"energy [{unit}]", y) for name, y in zip(named, scaled.T, strict=True)])
+    _draw(axes[0], result.t, [Curve(name, f"energy [{unit}]", y) for name, y in zip(named, scaled.T, strict=True)])
+    total = axes[0].get_lines()[-1]
+    total.set(color=TOTAL, linestyle="--", linewidth=1.8)  # seen also where it lies on another
+    axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
     axes[0].set_xlabel("time [s]")
     return figure
 
@@ -78,10 +93,10 @@ def reactions(result: Result, joint: Any, *, title: str = "", size: tuple[float,
     planar = values.shape[1] == 3
     force, unit = _scaled(values[:, : 2 if planar else 3], "N")
     moment, moment_unit = _scaled(values[:, 2:] if planar else values[:, 3:], "N m")
-    curves = [(f"F{'xyz'[k]}", f"force [{unit}]", y) for k, y in enumerate(force.T)]
-    curves.append(("size", f"force [{unit}]", np.linalg.norm(force, axis=1)))
+    curves = [Curve(f"F{'xyz'[k]}", f"force [{unit}]", y) for k, y in enumerate(force.T)]
+    curves.append(Curve("size", f"force [{unit}]", np.linalg.norm(force, axis=1)))
     names = ("z",) if planar else ("x", "y", "z")
-    turning = [(f"M{n}", f"moment [{moment_unit}]", y) for n, y in zip(names, moment.T, strict=True)]
+    turning = [Curve(f"M{n}", f"moment [{moment_unit}]", y) for n, y in zip(names, moment.T, strict=True)]
     shown = [curves]
     if np.abs(moment).max(initial=0.0) > 0 and np.abs(values[:, 2 if planar else 3 :]).max() > 1e-9 * _reach(values):
         shown.append(turning)
@@ -105,70 +120,13 @@ def phase(result: Result, coordinate: Any, *, title: str = "", size: tuple[float
     figure, axes = _figure(1, size or (5.6, 4.8), title)
     axis = axes[0]
     axis.plot(value, rate, color=LINES[0], linewidth=1.4)
-    axis.plot(value[0], rate[0], "o", color=LINES[0], markersize=6, label="start")
-    axis.plot(value[-1], rate[-1], "s", color=LINES[1], markersize=6, label="end")
+    ring = {"markersize": 11, "markerfacecolor": "white", "markeredgewidth": 1.8, "zorder": 3}  # the end may be in it
+    axis.plot(value[0], rate[0], "o", color=LINES[0], label="start", **ring)
+    axis.plot(value[-1], rate[-1], "s", color=LINES[1], markersize=5, label="end", zorder=4)
     axis.set_xlabel(f"{coordinate.name or 'coordinate'} [{unit}]")
     axis.set_ylabel(f"its rate [{unit}/s]")
-    axis.legend(frameon=False)
+    axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
     return figure
-
-
-def spectrum(
-    t: ArrayLike,
-    y: ArrayLike,
-    *,
-    window: str = "hann",
-    unit: str = "",
-    log: bool = False,
-    highest: float | None = None,
-    title: str = "",
-    size: tuple[float, float] | None = None,
-) -> Any:
-    """Amplitude spectrum of a history (or several, (time, n)), its mean removed; a Figure with axes in Hz.
-
-    ``window`` is "hann", "hamming", "blackman", "flattop" or "none"; amplitudes are corrected for it, so that a sine
-    shows its own. Instants that are not equidistant are interpolated. ``log``: decades; ``highest`` frequency shown.
-    """
-    frequencies, amplitudes = amplitude_spectrum(t, y, window)
-    figure, axes = _figure(1, size or (8.0, 4.2), title)
-    axis = axes[0]
-    for k, a in enumerate(amplitudes.T):
-        axis.plot(frequencies, a, color=LINES[k % len(LINES)], linewidth=1.4, label=str(k + 1))
-    if amplitudes.shape[1] > 1:
-        axis.legend(frameon=False)
-    axis.set_xlim(0.0, frequencies[-1] if highest is None else float(highest))
-    if log:
-        axis.set_yscale("log")
-        axis.set_ylim(1e-6 * amplitudes.max(), 2 * amplitudes.max())
-    else:
-        axis.set_ylim(0.0, 1.08 * amplitudes.max() or 1.0)
-    axis.set_xlabel("frequency [Hz]")
-    axis.set_ylabel(f"amplitude [{unit}]" if unit else "amplitude")
-    return figure
-
-
-def amplitude_spectrum(t: ArrayLike, y: ArrayLike, window: str = "hann") -> tuple[Array, Array]:
-    """Frequencies [Hz] and amplitudes (frequency, n) of histories, see ``spectrum``."""
-    time, values = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    values = values[:, None] if values.ndim == 1 else values
-    if time.ndim != 1 or len(time) < 8 or values.shape[0] != len(time) or not np.isfinite(values).all():
-        raise AnalysisError(
-            f"spectrum: at least eight instants and as many finite values are needed; t has shape {time.shape}, "
-            f"y {np.shape(y)}."
-        )
-    if not np.all(np.diff(time) > 0):
-        raise AnalysisError("spectrum: the times must increase.")
-    if window not in WINDOWS:
-        raise AnalysisError(f"spectrum: window is one of {', '.join(WINDOWS)}, not {window!r}.")
-    n = len(time)
-    even = np.linspace(time[0], time[-1], n)
-    if np.abs(time - even).max() > 1e-6 * (time[1] - time[0]):
-        values = np.stack([np.interp(even, time, column) for column in values.T], axis=1)
-    weights = _window(window, n)
-    mean = weights @ values / weights.sum()
-    transformed = np.fft.rfft((values - mean) * weights[:, None], axis=0)
-    amplitudes = 2 / weights.sum() * np.abs(transformed)
-    return np.fft.rfftfreq(n, even[1] - even[0]), amplitudes
 
 
 def frequency_response(
@@ -248,28 +206,38 @@ def convergence(
     first = np.asarray(next(iter(named.values())), dtype=float)
     for order in orders:
         axis.loglog(h, 0.5 * first[0] * (h / h[0]) ** order, "--", color="#8d969e", label=f"slope {order:g}")
+    if len(h) <= 8:  # the steps themselves, rather than powers of ten that none of them is
+        axis.set_xticks(h, labels=[f"{x:.3g}" for x in h])
+        axis.minorticks_off()
     axis.set_xlabel(xlabel)
     axis.set_ylabel(ylabel)
     axis.legend(frameon=False, fontsize=9)
     return figure
 
 
-def _window(name: str, n: int) -> Array:
-    """Periodic windows as sums of cosines."""
-    terms = {
-        "none": (1.0,),
-        "hann": (0.5, 0.5),
-        "hamming": (0.54, 0.46),
-        "blackman": (0.42, 0.5, 0.08),
-        "flattop": (0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
-    }[name]
-    phi = 2 * np.pi * np.arange(n) / n
-    return np.asarray(sum((-1) ** k * a * np.cos(k * phi) for k, a in enumerate(terms)) + 0.0 * phi)
-
-
 def _a_result(result: Any, what: str) -> None:
     if not isinstance(result, Result):
         raise AnalysisError(f"{what}: a Result of an analysis of a mechanism is needed, not {type(result).__name__}.")
+
+
+def _timed(result: Result, quantity: Any) -> list[Curve]:
+    """The curves of a quantity, which may have times of its own."""
+    if isinstance(quantity, tuple) and len(quantity) == 3 and isinstance(quantity[0], str):
+        times, values = (np.asarray(x, dtype=float) for x in quantity[1:])
+        if times.ndim != 1 or values.ndim not in (1, 2) or len(times) != len(values):
+            raise AnalysisError(
+                f"plot: {quantity[0]!r} has times of shape {times.shape} and values of shape {values.shape}."
+            )
+        return [Curve(*curve, times) for curve in _columns(quantity[0], values)]
+    return [Curve(*curve) for curve in _curves(result, quantity)]
+
+
+def _columns(label: str, values: Array) -> list[tuple[str, str, Array]]:
+    """Curves of values (time,) or (time, n), numbered if there are several."""
+    columns = values[:, None] if values.ndim == 1 else values
+    name = label.split("[")[0].strip()
+    several = columns.shape[1] > 1
+    return [(f"{name} {k + 1}" if several else name, label, y) for k, y in enumerate(columns.T)]
 
 
 def _curves(result: Result, quantity: Any) -> list[tuple[str, str, Array]]:
@@ -296,10 +264,7 @@ def _curves(result: Result, quantity: Any) -> list[tuple[str, str, Array]]:
             raise AnalysisError(
                 f"plot: {quantity[0]!r} has values of shape {values.shape}; the result has {len(result.t)} instants."
             )
-        columns = values[:, None] if values.ndim == 1 else values
-        name = quantity[0].split("[")[0].strip()
-        several = columns.shape[1] > 1
-        return [(f"{name} {k + 1}" if several else name, quantity[0], y) for k, y in enumerate(columns.T)]
+        return _columns(quantity[0], values)
     raise AnalysisError(
         f"plot: {quantity!r} is no quantity: give joint coordinates (hinge.angle), frames, bodies, drives, or pairs "
         '("label [unit]", values).'
@@ -318,12 +283,18 @@ def _reach(values: Array) -> float:
 
 
 def _rate(result: Result, measure: Measure, value: Array) -> Array:
-    """Rate of a coordinate: exact for hinges and sliders, from the relative twist of their frames."""
+    """Rate of a coordinate: exact for hinges, sliders and distances, from the relative twist of their frames."""
     i, j = measure.frame_i, measure.frame_j
     if measure.kind == ANGLE:
         axis = result.rotation(i) @ np.cross(measure.a, measure.a2)
-        return np.asarray(np.sum((result.angular_velocity(j.body) - result.angular_velocity(i.body)) * axis, axis=1))
-    return np.asarray(np.gradient(value, result.t))
+        return np.asarray(np.sum((result.angular_velocity(j) - result.angular_velocity(i)) * axis, axis=1))
+    away, leaving = result.position(j) - result.position(i), result.velocity(j) - result.velocity(i)
+    if measure.kind == DISTANCE:
+        return np.asarray(np.sum(away * leaving, axis=1) / np.linalg.norm(away, axis=1))
+    if measure.kind == AXIS:
+        seen = leaving - np.cross(result.angular_velocity(i), away)
+        return np.asarray(np.sum((result.rotation(i) @ measure.a) * seen, axis=1))
+    return np.asarray(np.gradient(value, result.t, edge_order=2))
 
 
 def _figure(rows: int, size: tuple[float, float] | None, title: str) -> tuple[Any, list[Any]]:
@@ -343,19 +314,21 @@ def _figure(rows: int, size: tuple[float, float] | None, title: str) -> tuple[An
     return figure, axes
 
 
-def _draw(axis: Any, t: Array, curves: Sequence[tuple[str, str, Array]]) -> None:
+def _draw(axis: Any, t: Array, curves: Sequence[Curve]) -> None:
     """Curves into one panel, with a legend beside it if there are several."""
-    for k, (name, _, values) in enumerate(curves):
+    for k, curve in enumerate(curves):
         style = "-" if k < len(LINES) else "--"
-        axis.plot(t, values, style, color=LINES[k % len(LINES)], linewidth=1.5, label=name)
-    labels = list(dict.fromkeys(label for _, label, _ in curves))
+        when = t if curve.t is None else curve.t
+        axis.plot(when, curve.values, style, color=LINES[k % len(LINES)], linewidth=1.5, label=curve.name)
+    labels = list(dict.fromkeys(curve.label for curve in curves))
     units = {label.partition("[")[2] for label in labels}
     if len(labels) > 1 and len(units) == 1 and "" not in units:  # several names of one unit
-        labels = [", ".join(label.partition("[")[0].strip() for label in labels) + f" [{units.pop()}"]
+        joined = ", ".join(label.partition("[")[0].strip() for label in labels)
+        labels = [f"{joined if len(joined) <= LONG else ''} [{units.pop()}".strip()]  # the legend names them too
     axis.set_ylabel(" / ".join(labels))
     if len(t) > 1:
         axis.set_xlim(t[0], t[-1])
     if len(curves) > 1:
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
-    else:
-        axis.set_title(curves[0][0], fontsize=9.5, loc="left")
+    elif not curves[0].label.startswith(curves[0].name):  # the name says more than the axis does
+        axis.set_title(curves[0].name, fontsize=9.5, loc="left")

@@ -16,6 +16,11 @@ from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
 
+RESOLVED = 0.75
+"""Largest change of an elastic coordinate from instant to instant by its rate, over its range, up to which cubics join
+its values: a vibration has then four instants in each period or more.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Poses:
@@ -127,7 +132,7 @@ def _between(result: Result, t: Array) -> tuple[NDArray[np.int64], Array, Array]
 
 
 def _elastic(result: Result, number: int, t: Array) -> tuple[Array, Array]:
-    """Elastic coordinates of a body and their rates (time, r), by the same cubics."""
+    """Elastic coordinates of a body and their rates (time, r), by the same cubics where the instants resolve them."""
     layout, modes = result.system.layout, result.system.bodies[number].modes
     d = result.q[:, layout.body_q[number + 1] - modes : layout.body_q[number + 1]]
     rate = result.v[:, layout.body_v[number + 1] - modes : layout.body_v[number + 1]]
@@ -136,6 +141,10 @@ def _elastic(result: Result, number: int, t: Array) -> tuple[Array, Array]:
         return d[k], rate[k]
     ends = (d[k], d[k + 1], h * rate[k], h * rate[k + 1])
     value, slope = (sum(w * x for w, x in zip(weights, ends, strict=True)) for weights in _cubic(s))
+    # what vibrates faster than the instants kept show is joined by straight lines: cubics would overshoot wildly
+    unseen = np.median(np.diff(result.t)) * np.abs(rate).max(axis=0) > RESOLVED * np.ptp(d, axis=0)
+    value = np.where(unseen, (1 - s) * d[k] + s * d[k + 1], value)
+    slope = np.where(unseen, h * ((1 - s) * rate[k] + s * rate[k + 1]), slope)
     return np.asarray(value), np.asarray(slope) / h
 
 

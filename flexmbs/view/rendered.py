@@ -143,8 +143,10 @@ def _add_surface(pyvista: Any, plotter: Any, item: Surface, bar: ColorBar | None
         data = data.compute_normals(feature_angle=28.0, split_vertices=True, consistent_normals=False)
     colours = _coloured(item.values, item.color, bar)
     # a plane part is seen straight on: shading would only darken its colours
-    light = 0.2 if item.values is not None else 0.42
-    shading = {"smooth_shading": True, "specular": 0.08, "ambient": light} if item.closed else {"lighting": False}
+    shading: dict[str, Any] = {"lighting": False}
+    if item.closed:  # what faces the viewer has nearly the colour that the legend or the bar shows
+        ambient, diffuse = (0.34, 0.84) if item.values is not None else (0.44, 0.74)
+        shading = {"smooth_shading": True, "specular": 0.08, "ambient": ambient, "diffuse": diffuse}
     if item.opacity < 1:
         colours["opacity"] = item.opacity
     plotter.add_mesh(data, **colours, **shading, render=False)

@@ -54,7 +54,7 @@ class ColorBar:
     title: str
     low: float
     high: float
-    cmap: str = "Spectral_r"
+    cmap: str = "RdYlBu_r"  # from blue to red by yellow, told apart by colour-blind people
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,6 +150,29 @@ def test_pictures(kind: str, tmp_path: Path) -> None:
     assert np.ptp(ink, axis=2).max() > 0.4  # it is coloured
 
 
+def test_vibrations_between_instants_are_not_made_up() -> None:
+    """Rates of 5 kHz on a motion kept every 10 ms: deformation and stress between two instants are between theirs."""
+    start, body, d = swinging("solid")
+    system, t = start.system, 0.01 * np.arange(5)
+    q, v = np.tile(start.q, (5, 1)), np.tile(start.v, (5, 1))
+    some = np.arange(int(system.layout.body_q[2]) - body.modes, int(system.layout.body_q[2]))
+    fast = np.arange(int(system.layout.body_v[2]) - body.modes, int(system.layout.body_v[2]))
+    phase = np.array([0.3, 2.0, 4.0, 1.0, 5.5])[:, None]
+    q[:, some], v[:, fast] = d * np.cos(phase), -2 * np.pi * 5000.0 * d * np.sin(phase)
+    rows, angles = np.tile(start.multipliers, (5, 1)), np.tile(start.angles, (5, 1))
+    motion = fm.Result(system, t, q, v, 0 * v, rows, angles)
+    between = poses(motion, np.linspace(0.0, 0.04, 401)).elastic[1]
+    assert (np.abs(between) <= np.abs(d) + 1e-15).all()
+    middle = drawing(motion, [0.005], Options(color="von_mises"), None)
+    piece = next(p for p in middle.pieces if isinstance(p, Flesh))
+    ends = motion.von_mises(body, at=t[:2], nodes=piece.nodes)
+    values = middle.coloring.values(piece, 0) / middle.coloring.factor  # type: ignore[union-attr,operator]
+    np.testing.assert_allclose(values, piece.weights @ ends.mean(axis=0), rtol=1e-9)
+    slow = fm.Result(system, t, q, v / 5000.0, 0 * v, rows, angles)  # cubics again, through values and rates
+    inner = poses(slow, [0.01 - 1e-8, 0.01 + 1e-8]).elastic[1]
+    np.testing.assert_allclose((inner[1] - inner[0]) / 2e-8, v[1, fast] / 5000.0, rtol=1e-3)
+
+
 def test_refusals() -> None:
     result, body, _ = swinging("beam")
     for options, words in (

@@ -16,6 +16,8 @@ import flexmbs as fm
 from flexmbs import view
 from flexmbs.view import opengl, rendered
 from flexmbs.view.figure import RenderWarning
+from flexmbs.view.film import pace
+from flexmbs.view.look import mixed
 from flexmbs.view.mechanism import Options, drawing
 from flexmbs.view.poses import as_result, poses
 from flexmbs.view.scene import Lines, Surface
@@ -330,7 +332,9 @@ def test_the_camera_follows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert np.ptp(np.array(on_screen[0])[:, :2], axis=0).max() < 1e-6
     assert np.ptp(np.array(on_screen[1])[:, :2], axis=0).max() > 2.0
     assert seen[0][2].title.startswith("t = 0.50 s")
-    assert "slowed 4 ×" in view.motions._pace(0.25)
+    assert "slowed 4 ×" in pace(0.25)
+    assert "3 × faster" in pace(3.0)
+    assert pace(1.0) == ""
 
 
 def test_titles_of_films_state_their_pace(crank: Crank, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -385,9 +389,22 @@ def test_wrong_requests_are_refused_in_words(crank: Crank, tmp_path: Path, monke
             request()
     with pytest.raises(fm.ModelError, match="'stranger' is not in this system"):
         view.snapshot(motion, path, traces=[stranger.at(0, 0)])
-    monkeypatch.setattr("flexmbs.view.opengl.has_display", lambda: False)
-    with pytest.raises(fm.AnalysisError, match=r"view\.snapshot or view\.animate"):
-        view.show(motion)
+
+
+@pytest.mark.parametrize("missing", ["screen", "OpenGL"])
+def test_without_a_window_a_still_is_written(
+    missing: str, crank: Crank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The crank's last position, its colours in the picture; the warning says why, where, and what to install."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FLEXMBS_RENDERER", "matplotlib")
+    monkeypatch.setattr("flexmbs.view.opengl.has_display", lambda: missing == "OpenGL")
+    words = "apt install libegl1 libgl1-mesa-dri.*written to" if missing == "OpenGL" else "no screen.*written to"
+    with pytest.warns(RenderWarning, match=words), pytest.warns(RenderWarning, match="by Matplotlib"):
+        path = view.show(crank.motion)
+    assert path == tmp_path / "flexmbs_view.png"
+    assert near(path, mixed(BLUE, "#ffffff", 0.22)).mean() > 0.005
+    assert near(path, mixed(ORANGE, "#ffffff", 0.22)).mean() > 0.005
 
 
 # ---- wheels ---------------------------------------------------------------------------------------------------------

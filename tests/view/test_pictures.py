@@ -91,10 +91,25 @@ def test_plane_and_line_meshes(renderer: str, tmp_path: Path) -> None:
     assert min(inked(tmp_path / f"{name}.png") for name in ("beam", "line")) > 0.002
 
 
+def test_surfaces_in_space_are_seen_in_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The skin of a box, as an STL file has it: lit, and from a side that shows all three extents."""
+    seen: list[Any] = []
+    monkeypatch.setattr("flexmbs.view.pictures.write", lambda picture, path, size: seen.append(picture))
+    x = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float) * [3, 2, 1]
+    quads = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    view.mesh(fm.Mesh(x, [("quad", np.array(quads))]))
+    view.mesh(fm.Mesh.rectangle((1.0, 1.0), (1, 1)))
+    solid, flat = (picture.panels[0] for picture in seen)
+    assert solid.items[0].closed
+    assert np.abs(solid.camera.axes[2]).min() > 0.2
+    assert not flat.items[0].closed
+    np.testing.assert_allclose(flat.camera.axes[2], [0, 0, 1])
+
+
 def test_spinning_modes_are_drawn_at_their_largest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A complex shape turned by any phase gives the same picture."""
     seen = []
-    monkeypatch.setattr("flexmbs.view.pictures.write", lambda picture, path, size: seen.append(picture))
+    monkeypatch.setattr("flexmbs.view.mode_pictures.write", lambda picture, path, size: seen.append(picture))
     beam = fm.Mesh.box((0.4, 0.05, 0.05), (4, 1, 1))
     modes = fm.modes(beam, STEEL, fixed="x0", count=2, spin=(0.0, 300.0, 0.0))
     view.mode(modes, 1)
@@ -109,7 +124,8 @@ def test_titles_state_scale_and_frequency(
     bent: fm.StaticResult, shapes: fm.Modes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr("flexmbs.view.pictures.write", lambda picture, path, size: seen.append(picture))
+    for module in ("pictures", "mode_pictures"):
+        monkeypatch.setattr(f"flexmbs.view.{module}.write", lambda picture, path, size: seen.append(picture))
     view.deformed(bent, scale=30)
     view.deformed(bent)
     view.mode(shapes, 2)
@@ -140,12 +156,15 @@ def test_wrong_requests_are_refused_in_words(bent: fm.StaticResult, shapes: fm.M
         view.mesh(bent.elements.mesh, tmp_path / "a.png", sets=["x9"])
 
 
-def test_without_a_screen_a_path_is_asked_for(shapes: fm.Modes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_screen_a_still_is_written(shapes: fm.Modes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    with pytest.raises(fm.AnalysisError, match="give a path"):
-        view.mode(shapes, 1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(RenderWarning, match=r"no screen .* written to .*flexmbs_view\.png"):
+        path = view.mode(shapes, 1)
+    assert path is not None
+    assert 0.1 < inked(path) < 0.8
 
 
 def test_a_crash_of_vtk_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import flexmbs as fm
 from flexmbs import view
-from flexmbs.view.plots import WINDOWS, amplitude_spectrum
+from flexmbs.view.spectra import WINDOWS, amplitude_spectrum, short_spectra
 
 
 class Pendulum:
@@ -225,3 +225,81 @@ def test_wrong_requests_are_refused_in_words(model: Pendulum) -> None:
 
 def as_one_instant(model: Pendulum) -> fm.Result:
     return fm.inverse_dynamics(fm.System([model.ground, model.car], [model.track, model.motor]), np.array([0.0]))
+
+
+def test_waterfall_follows_a_sweep() -> None:
+    """A sine whose frequency rises from 10 to 50 Hz, of growing amplitude: each spectrum peaks where it is."""
+    t = np.linspace(0.0, 20.0, 8001)
+    phase = 2 * np.pi * (10 * t + t**2)  # 10 + 2 t Hz
+    middles, frequencies, amplitudes = short_spectra(t, (1 + 0.1 * t) * np.sin(phase), "flattop", length=0.5, count=25)
+    assert len(middles) == 25
+    assert middles[0] == pytest.approx(0.25, abs=0.01)
+    assert middles[-1] == pytest.approx(19.75, abs=0.01)
+    peaks = frequencies[amplitudes.argmax(axis=1)]
+    np.testing.assert_allclose(peaks, 10 + 2 * middles, atol=2.1)  # they are 2 Hz apart
+    np.testing.assert_allclose(amplitudes.max(axis=1), 1 + 0.1 * middles, rtol=0.03)
+
+
+def test_waterfall() -> None:
+    """Lines stand at their times, or speeds, the tallest 4 gaps high; rays of orders; a map has a bar with its unit."""
+    t = np.linspace(0.0, 20.0, 4001)
+    speed = 2 * np.pi * (5 + t)
+    y = np.sin(2 * np.pi * (5 * t + t**2 / 2))
+    (axis,) = view.waterfall(t, y, count=12, unit="mm").axes
+    curves = axis.get_lines()
+    assert len(curves) == 12
+    floors = np.sort([curve.get_ydata().min() for curve in curves])
+    gaps = np.diff(floors)
+    np.testing.assert_allclose(gaps, gaps.mean(), rtol=0.02)
+    tallest = max(np.ptp(curve.get_ydata()) for curve in curves)
+    assert tallest == pytest.approx(4 * gaps.mean(), rel=0.02)
+    order = [curve.get_zorder() for curve in sorted(curves, key=lambda c: -c.get_ydata().min())]
+    assert order == sorted(order)  # the lower, the nearer
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("frequency [Hz]", "time [s]")
+    assert "mm" in axis.get_title(loc="left")
+    (axis,) = view.waterfall(t, y, speed=speed, orders=(1,), rpm=True, highest=40.0).axes
+    assert axis.get_ylabel() == "speed [rpm]"
+    ray = axis.get_lines()[-1]
+    np.testing.assert_allclose(ray.get_xdata(), ray.get_ydata() / 60)  # the first order turns with the shaft
+    assert axis.get_xlim() == (0.0, 40.0)
+    image, bar = view.waterfall(t, y, kind="map", unit="mm", log=True).axes
+    assert bar.get_ylabel() == "amplitude [mm]"
+    assert image.get_ylabel() == "time [s]"
+
+
+def test_curves_with_times_of_their_own(model: Pendulum) -> None:
+    motion = model.motion
+    other = np.linspace(0.0, 0.1, 5)
+    (axis,) = view.plot(motion, [[("here [m]", motion.t), ("there [m]", other, 2 * other)]]).axes
+    here, there = axis.get_lines()
+    np.testing.assert_array_equal(there.get_xdata(), other)
+    np.testing.assert_array_equal(here.get_xdata(), motion.t)
+    assert axis.get_ylabel() == "here, there [m]"
+    (axis,) = view.plot(motion, [[("a rather long name [m]", motion.t), ("another one [m]", motion.t)]]).axes
+    assert axis.get_ylabel() == "[m]"
+
+
+def test_rates_of_sliders_are_exact(model: Pendulum) -> None:
+    """To the very ends, where differences would be wrong."""
+    axis = view.phase(model.motion, model.track.distance).axes[0]
+    np.testing.assert_allclose(axis.get_lines()[0].get_ydata(), 0.1 * model.motion.t, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kind": "hills"}, '"lines" or "map"'),
+        ({"length": 1e9}, "length must be between"),
+        ({"length": float("nan")}, "length must be between"),
+        ({"count": 1}, "at least 2"),
+        ({"orders": (1,)}, "give speed= too"),
+        ({"speed": [1.0]}, "one finite value for each time"),
+        ({"speed": np.sin(np.linspace(0, 9, 200))}, "must rise"),
+        ({"highest": -1.0}, "highest must be"),
+        ({"window": "hat"}, "window is one of"),
+    ],
+)
+def test_waterfalls_refused(options: dict[str, Any], words: str) -> None:
+    t = np.linspace(0.0, 1.0, 200)
+    with pytest.raises(fm.AnalysisError, match=words):
+        view.waterfall(t, np.sin(40 * t), **options)
