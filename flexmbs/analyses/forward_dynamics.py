@@ -15,6 +15,7 @@ from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError, ModelWarning
 from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
+from flexmbs.progress import reporting
 from flexmbs.results import Result, Samples
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -32,13 +33,15 @@ def forward_dynamics(
     integrator: Any = None,
     start: State | Result | str | None = None,
     events: Sequence[Event] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | bool | None = True,
 ) -> Result:
     """Motion from the initial state (or from ``start``, a State or the end of a Result) until ``t_end``.
 
     ``step`` is the integrator's (a thousandth of the time by default), ``output_step`` that of what is kept.
     A run that fails, is interrupted by Ctrl-C or stopped by an event keeps what was computed; ``outcome`` says when and
-    why. ``events`` are found within the steps, and are listed by name in the result's ``events``.
+    why. ``events`` are found within the steps, and are listed by name in the result's ``events``. ``progress`` shows
+    on standard error how far a long run has come (see docs/howto/command_line.md); False shows nothing, and a function
+    is called with the time reached.
 
     Starting from a Result goes on where it ended, with the same integrator and step as if it had not; from an
     Equilibrium, at rest. ``start="deformed"`` is the initial state with flexible bodies deformed quasi-statically, see
@@ -51,8 +54,8 @@ def forward_dynamics(
     method = GeneralizedAlpha() if integrator is None else integrator
     if isinstance(method, type) or not hasattr(method, "run"):
         raise AnalysisError(f"integrator must be one such as TangentSpaceODE(), not {integrator!r}.")
-    if progress is not None and not callable(progress):
-        raise AnalysisError(f"progress must be a function of the time reached, not {progress!r}.")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise AnalysisError(f"progress must be True, False or a function of the time reached, not {progress!r}.")
     begin = _start(system, start)
     t_end = _number(t_end, "t_end")
     step, output_step = (
@@ -72,17 +75,18 @@ def forward_dynamics(
     watch = watch_of(system, events, begin)
     began = time.perf_counter()
     samples: dict[str, Samples] = {}
-    if system.controllers:
-        if watch is not None:
-            raise AnalysisError("forward_dynamics: events of a system with sampled controllers are not looked for.")
-        memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
-        system, history, outcome, counters, samples = sampled_run(
-            method, system, begin, t_end, h, every, progress, memories
-        )
-    elif watch is None:
-        history, outcome, counters = method.run(system, begin, t_end, h, every, progress)
-    else:
-        history, outcome, counters = method.run(system, begin, t_end, h, every, progress, watch)
+    with reporting(progress, "forward dynamics", begin.t, t_end) as reached:
+        if system.controllers:
+            if watch is not None:
+                raise AnalysisError("forward_dynamics: events of a system with sampled controllers are not looked for.")
+            memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
+            system, history, outcome, counters, samples = sampled_run(
+                method, system, begin, t_end, h, every, reached, memories
+            )
+        elif watch is None:
+            history, outcome, counters = method.run(system, begin, t_end, h, every, reached)
+        else:
+            history, outcome, counters = method.run(system, begin, t_end, h, every, reached, watch)
     result = motion(
         system, history, outcome=outcome, counters=counters, wall_time=time.perf_counter() - began,
         events=found(system, watch), controllers=samples,

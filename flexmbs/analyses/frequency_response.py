@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.analyses.harmonic_models import HarmonicModel, harmonic_model
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.progress import shown
 from flexmbs.rotations import axis_vector
 
 Array = NDArray[np.float64]
@@ -100,6 +101,7 @@ class FrequencyResponse:
         )
 
 
+@shown("frequency response")
 def frequency_response(
     model: Any,
     frequencies: ArrayLike,

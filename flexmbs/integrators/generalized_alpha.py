@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from flexmbs.system.state import State
 Array = NDArray[np.float64]
 
 __all__ = ["GeneralizedAlpha", "History"]
+
+PATIENCE = 0.5
+"""Seconds that one call of compiled code should take at most: Ctrl-C and progress wait for its end."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class _Kept:
     def __init__(self, alpha: AlphaRun, t: float, total: int, every: int, watch: Watch | None) -> None:
         self.alpha, self.t, self.total, self.every, self.watch = alpha, t, total, every, watch
         self.each = every if watch is None else 1  # steps from one recorded state to the next
-        self.done = 0
+        self.done, self.most = 0, CHUNK
         self.breaks = alpha.breaks(t, total)
         self.parts = [history_of([alpha.snapshot(t)])]
         self.carried: Carried | None = alpha.carried()
@@ -116,10 +120,12 @@ class _Kept:
         if begin in self.breaks:
             problem = alpha.across(self.at(begin), alpha.h, self.breaks[begin])
         else:
-            n = min(*(k - begin for k in (*self.breaks, self.total) if k > begin), CHUNK, alpha.rows * each)
+            n = min(*(k - begin for k in (*self.breaks, self.total) if k > begin), self.most, alpha.rows * each)
             if (begin + n) // each > begin // each:
                 n -= (begin + n) % each  # ends with a state that is kept
+            began = time.perf_counter()
             reached, problem = alpha.advance(self.at(begin), alpha.h, n, begin, each)
+            self._pace(n, time.perf_counter() - began)
             self.done += reached
             numbers = np.arange(begin // each + 1, self.done // each + 1) * each
             outcome = self._take(numbers, alpha.recorded(self.at(numbers)), alpha.missing(len(numbers)))
@@ -138,6 +144,13 @@ class _Kept:
                 self.watch.begin(after)
         here = history_of([alpha.snapshot(self.at(self.done))])
         return self._take(np.array([self.done]), here, alpha.missing(0))
+
+    def _pace(self, steps: int, seconds: float) -> None:
+        """Fewer steps a call where n of them took long; more again where they were quick, as after compilation."""
+        if seconds > PATIENCE:
+            self.most = max(1, int(steps * PATIENCE / seconds / 2))
+        elif seconds * self.most < steps * PATIENCE / 4:
+            self.most = min(CHUNK, 4 * self.most)
 
     def _take(self, numbers: Any, new: History, missing: Array) -> str:
         """Keep of the states after these steps what is due; why the run ends with them, if it does."""
