@@ -55,3 +55,13 @@ def _writer(path: Path, fps: float) -> Any:
         raise AnalysisError(
             f"{path}: MP4 needs ffmpeg: pip install imageio-ffmpeg; or write a GIF ({error})."
         ) from error
+
+
+def ffmpeg() -> str:
+    """The program that writes MP4 files; nothing where there is none."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        return ""
