@@ -36,7 +36,8 @@ def demo(asked: Namespace) -> int:
     print("Slider-crank with a flexible connecting rod, from rest to 3000 rpm\n", flush=True)
     with Progress("building the engine"):
         engine, rod, wrist_pin = model.engine()
-    print(f"rod: {len(rod.elements.mesh.points)} nodes, reduced to {rod.modes} elastic coordinates", flush=True)
+    mesh: Any = rod.mesh
+    print(f"rod: {mesh.n_nodes} nodes, reduced to {rod.modes} elastic coordinates", flush=True)
     motion = model.run(engine)
     motion.save(files["h5"])
     if motion.outcome.startswith("interrupted"):

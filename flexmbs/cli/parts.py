@@ -67,7 +67,7 @@ def material_of(text: str) -> fm.Material:
 def vector(numbers: Any) -> str:
     """A vector in words."""
     size = np.abs(numbers).max()
-    return f"({', '.join(f'{0.0 if abs(x) < 1e-9 * size else x:.4g}' for x in numbers)})"
+    return f"({', '.join(f'{0.0 if abs(x) < 1e-6 * size else x:.4g}' for x in numbers)})"
 
 
 def _sets(mesh: fm.Mesh) -> list[str]:
