@@ -11,7 +11,7 @@ from typing import Any
 
 import flexmbs as fm
 from flexmbs.cli.demonstration import demo
-from flexmbs.cli.doctor import doctor
+from flexmbs.cli.machine import doctor
 from flexmbs.cli.parts import info, modes
 from flexmbs.cli.results import export, report, view
 

@@ -35,8 +35,9 @@ def view(asked: Namespace) -> int:
 
 def report(asked: Namespace) -> int:
     """The page."""
+    result = _loaded(asked.result)
     out = Path(asked.result).with_suffix(".html").name if asked.out is None else asked.out
-    pictures.report(_loaded(asked.result), out)
+    pictures.report(result, out)
     print(out)
     return 0
 

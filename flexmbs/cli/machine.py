@@ -47,7 +47,7 @@ def doctor(asked: Namespace) -> int:
 
 def checks() -> Iterator[Check]:
     """All checks, one by one."""
-    yield Check(FINE, machine())
+    yield Check(FINE, size())
     yield packages(ESSENTIAL, BROKEN, "reading, computing and saving")
     yield solver()
     yield cache()
@@ -56,7 +56,7 @@ def checks() -> Iterator[Check]:
     yield films()
 
 
-def machine() -> str:
+def size() -> str:
     """Cores and memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     words = f"{cores} core{'s' if cores > 1 else ''}"
@@ -77,7 +77,10 @@ def packages(names: tuple[str, ...], otherwise: str, purpose: str) -> Check:
         except Exception as problem:  # whatever a broken package does
             missing.append(f"{name} ({' '.join(str(problem).split()) or type(problem).__name__})")
     if missing:
-        return Check(otherwise, f"packages for {purpose}: {', '.join(missing)}; pip install --force-reinstall flexmbs")
+        names = " ".join(text.split()[0].replace("_", "-") for text in missing)
+        return Check(
+            otherwise, f"packages for {purpose}: not {', '.join(missing)}; pip install --force-reinstall {names}"
+        )
     return Check(FINE, f"packages for {purpose}: {', '.join(there)}")
 
 
@@ -86,10 +89,10 @@ def solver() -> Check:
     wanted = os.environ.get("FLEXMBS_SOLVER", "")
     others = ", ".join(fm.available_solvers()[1:])
     try:
-        size = 400
-        matrix = sp.diags_array([np.full(size, 2.0), *2 * [np.full(size - 1, -1.0)]], offsets=[0, 1, -1]).tocsr()
+        count = 400
+        matrix = sp.diags_array([np.full(count, 2.0), *2 * [np.full(count - 1, -1.0)]], offsets=[0, 1, -1]).tocsr()
         factor = fm.factorize(matrix)
-        error = np.abs(matrix @ factor.solve(np.ones(size)) - 1.0).max()
+        error = np.abs(matrix @ factor.solve(np.ones(count)) - 1.0).max()
     except (fm.FlexmbsError, fm.SolverError) as problem:
         return Check(BROKEN, f"sparse solver: {problem}")
     if not error < 1e-8:
