@@ -78,9 +78,8 @@ def packages(names: tuple[str, ...], otherwise: str, purpose: str) -> Check:
             missing.append(f"{name} ({' '.join(str(problem).split()) or type(problem).__name__})")
     if missing:
         names = " ".join(text.split()[0].replace("_", "-") for text in missing)
-        return Check(
-            otherwise, f"packages for {purpose}: not {', '.join(missing)}; pip install --force-reinstall {names}"
-        )
+        advice = f"pip install --force-reinstall {names}"
+        return Check(otherwise, f"packages for {purpose}: not {', '.join(missing)}; {advice}")
     return Check(FINE, f"packages for {purpose}: {', '.join(there)}")
 
 

@@ -60,12 +60,9 @@ def assert_bends_as_a_beam(names: dict[str, Any]) -> None:
     under a load that falls to zero along it, in phase with a = -rω² sin(ωt).
     """
     motion, rod = names["motion"], names["rod"]
-    bend = demo.bending(motion, rod)
-    late = motion.t > 0.03
-    angle = motion.coordinate(motion.system.joints[0].angle)[late]
-    first = 2 * np.mean(bend[late] * np.sin(angle))
-    assert first == pytest.approx(np.abs(bend[late]).max(), rel=0.2)
-    assert first > 0  # it stays behind
+    turn = motion.t >= 0.04
+    angle = motion.coordinate(motion.system.joints[0].angle)[turn]
+    assert np.corrcoef(demo.bending(motion, rod)[turn], np.sin(angle))[0, 1] > 0.8  # some ringing is left
 
 
 @pytest.mark.usefixtures("quick")
