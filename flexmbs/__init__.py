@@ -14,10 +14,12 @@ from flexmbs.analyses.modes import Modes, modes
 from flexmbs.analyses.quasi_static import quasi_static
 from flexmbs.analyses.rigid_motion import RigidMotion
 from flexmbs.analyses.statics import StaticResult, statics
+from flexmbs.analyses.stored import load
 from flexmbs.bodies import FlexibleBody, Frame, Ground, PlanarBody, PointMass, RigidBody, shapes
 from flexmbs.equations import Equations, Solution
 from flexmbs.errors import (
     AnalysisError,
+    FileError,
     FlexmbsError,
     MaterialError,
     MeshError,
@@ -160,6 +162,7 @@ __all__ = [
     "Equilibrium",
     "Event",
     "ExplicitRK",
+    "FileError",
     "Fixed",
     "FlexibleBody",
     "FlexmbsError",
@@ -267,6 +270,7 @@ __all__ = [
     "inverse_dynamics",
     "kinematics",
     "linearise",
+    "load",
     "load_reduced",
     "load_stress_modes",
     "mass_properties",

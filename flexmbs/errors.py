@@ -27,6 +27,10 @@ class AnalysisError(FlexmbsError):
     """An analysis cannot be carried out on this model."""
 
 
+class FileError(FlexmbsError):
+    """A file of results cannot be read, written or continued."""
+
+
 class MeshWarning(UserWarning):
     """A mesh can be used, but looks like a mistake."""
 

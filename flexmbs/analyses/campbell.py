@@ -19,6 +19,7 @@ from flexmbs.given import number
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.progress import Progress
 from flexmbs.reduction import ReducedPart
+from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 from flexmbs.system.system import System
 
@@ -45,7 +46,7 @@ class Crossing(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Campbell:
+class Campbell(Saved):
     """Modes over the speed, each column one mode followed by modal assurance.
 
     Attributes

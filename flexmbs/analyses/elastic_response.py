@@ -17,12 +17,13 @@ from flexmbs.projection import Projection
 from flexmbs.reduction import Envelope, FloatingBody, Part, ReducedPart, stress_modes
 from flexmbs.reduction.interfaces import frame_rows
 from flexmbs.reduction.stiffening import acceleration_fields, inertia_loads
+from flexmbs.results.saving import Saved
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticResponse:
+class ElasticResponse(Saved):
     """Elastic coordinates of one body over time, in the axes of its moving frame.
 
     ``d``, ``rate``, ``rate2`` (times, n) are the coordinates and their derivatives; ``acceleration`` (of the origin,

@@ -17,6 +17,7 @@ from flexmbs.analyses.small_motions import (
 from flexmbs.bodies.body import PLANAR, RIGID, vector
 from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.results import Result
+from flexmbs.results.saving import Saved
 from flexmbs.system.free_motions import BENDING, FreeMotions, elastic_places, free_motions
 from flexmbs.system.linear import Linearised, linearised
 from flexmbs.system.reactions import least_multipliers
@@ -55,7 +56,7 @@ class Equilibrium(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class SystemModes:
+class SystemModes(Saved):
     """Small motions of a mechanism about a position of rest or a steady motion.
 
     ``eigenvalues`` λ of exp(λt), one of each pair, zero where a neighbouring motion is as good; ``frequencies`` [Hz]

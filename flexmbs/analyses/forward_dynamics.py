@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from flexmbs.analyses.quasi_static import quasi_static
 from flexmbs.analyses.sampling import sampled_run
+from flexmbs.analyses.saved_runs import Run, new_run, resumed_run
 from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError, ModelWarning
 from flexmbs.integrators.events import Event
@@ -34,6 +37,9 @@ def forward_dynamics(
     start: State | Result | str | None = None,
     events: Sequence[Event] = (),
     progress: Callable[[float], None] | bool | None = True,
+    save: str | PathLike[str] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
 ) -> Result:
     """Motion from the initial state (or from ``start``, a State or the end of a Result) until ``t_end``.
 
@@ -46,6 +52,11 @@ def forward_dynamics(
     Starting from a Result goes on where it ended, with the same integrator and step as if it had not; from an
     Equilibrium, at rest. ``start="deformed"`` is the initial state with flexible bodies deformed quasi-statically, see
     ``quasi_static``, so that no artificial ringing begins.
+
+    ``save`` is a file (HDF5) into which every instant is written as soon as it is there; none is held in memory. It can
+    be read while the run goes on and after it was killed (``fm.load``), and is opened by ParaView. An existing file is
+    refused, unless ``overwrite``; or ``resume``: then the run in it goes on where it stopped, as if it had not
+    (GeneralizedAlpha; others with new steps). What is finished is read.
     """
     if not isinstance(system, System):
         raise AnalysisError(f"forward_dynamics: a System is needed, not {type(system).__name__}.")
@@ -75,6 +86,17 @@ def forward_dynamics(
     watch = watch_of(system, events, begin)
     began = time.perf_counter()
     samples: dict[str, Samples] = {}
+    for option, what in ((resume, "resume"), (overwrite, "overwrite")):
+        if not isinstance(option, bool):
+            raise AnalysisError(f"{what} must be True or False, not {option!r}.")
+        if option and save is None:
+            raise AnalysisError(f"{what} goes with save=, the file of the run.")
+    run: Run | None = None
+    if save is not None:
+        run = _kept_in_file(system, save, resume, overwrite, begin, t_end, h, every, method, watch is not None)
+        if run.done is not None:
+            return run.done
+        begin = run.begin
     with reporting(progress, "forward dynamics", begin.t, t_end) as reached:
         if system.controllers:
             if watch is not None:
@@ -83,17 +105,43 @@ def forward_dynamics(
             system, history, outcome, counters, samples = sampled_run(
                 method, system, begin, t_end, h, every, reached, memories
             )
-        elif watch is None:
-            history, outcome, counters = method.run(system, begin, t_end, h, every, reached)
         else:
-            history, outcome, counters = method.run(system, begin, t_end, h, every, reached, watch)
-    result = motion(
-        system, history, outcome=outcome, counters=counters, wall_time=time.perf_counter() - began,
-        events=found(system, watch), controllers=samples,
-    )  # fmt: skip
+            options: dict[str, Any] = {} if watch is None else {"watch": watch}
+            if run is not None:
+                options |= {"keeper": run.recorder} | ({} if run.passed is None else {"passed": run.passed})
+            history, outcome, counters = method.run(system, begin, t_end, h, every, reached, **options)
+    more: dict[str, Any] = {"outcome": outcome, "counters": counters, "wall_time": time.perf_counter() - began}
+    more |= {"events": found(system, watch), "controllers": samples}
+    if run is None:
+        result = motion(system, history, **more)
+    elif samples:  # their outputs are known in the end
+        result = motion(system, history, **more)
+        result.save(run.recorder.path)
+    else:
+        result = run.recorder.finish(Result(system, *history[:6], carried=history.carried, **more))
     for text in result.warnings:
         warnings.warn(text, ModelWarning, stacklevel=2)
     return result
+
+
+def _kept_in_file(
+    system: System, save: Any, resume: bool, overwrite: bool, begin: State, t_end: float, h: float, every: int,
+    method: Any, watched: bool,
+) -> Run:  # fmt: skip
+    """The run that a file keeps, from its beginning or from where the file ends."""
+    if "keeper" not in inspect.signature(method.run).parameters:
+        raise AnalysisError(f"save: {type(method).__name__} does not take keeper=; save the Result with its save().")
+    settings = {"start": begin.t, "step": h, "every": every, "integrator": repr(method)}
+    room = round((t_end - begin.t) / h) // every + 4
+    if not resume:
+        return new_run(save, overwrite, system, begin, room, settings)
+    if overwrite:
+        raise AnalysisError("save: resume=True goes on with the file, overwrite=True replaces it; give one of them.")
+    if watched or system.controllers:
+        what = "events" if watched else "sampled controllers"
+        raise AnalysisError(f"save: a run with {what} cannot be resumed: what it remembers of them is not in the file.")
+    run = resumed_run(save, system, begin, t_end, room, settings)
+    return run if isinstance(method, GeneralizedAlpha) else run._replace(passed=None)
 
 
 def _start(system: System, start: State | Result | str | None) -> State:

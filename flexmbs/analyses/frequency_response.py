@@ -13,6 +13,7 @@ from flexmbs.analyses.harmonic_models import HarmonicModel, harmonic_model
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.progress import shown
+from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ class BaseMotion:
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyResponse:
+class FrequencyResponse(Saved):
     """Steady response to unit harmonic inputs.
 
     Attributes

@@ -19,6 +19,7 @@ from flexmbs.forces.force import Force
 from flexmbs.joints.joint import Measure
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.results import Result
+from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(Saved):
     """x' = A x + B u, y = C x + D u for small deviations from a position of rest or a steady motion.
 
     x are independent small motions of bodies, then independent changes of velocities ("rate"), named in ``states``:

@@ -13,12 +13,13 @@ from flexmbs.fem.elements import Elements
 from flexmbs.fem.moments import mass_moments
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.results.saving import Saved
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class MassProperties:
+class MassProperties(Saved):
     """Mass [kg], mass centre [m], inertia about it and about the mesh origin [kg m²], in the axes of the mesh."""
 
     mass: float

@@ -28,6 +28,7 @@ from flexmbs.nullspace.readonly import frozen
 from flexmbs.progress import shown
 from flexmbs.projection import Projection
 from flexmbs.results import Result
+from flexmbs.results.saving import Saved
 from flexmbs.system.state import State
 from flexmbs.system.system import System
 
@@ -35,7 +36,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Modes:
+class Modes(Saved):
     """Natural modes of a part, lowest first.
 
     Attributes

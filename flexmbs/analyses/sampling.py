@@ -8,7 +8,7 @@ system in which the outputs are numbers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -86,8 +86,15 @@ def sampled_run(
             raise
         outcome = f"interrupted at t = {kept[-1][0]:.6g}"
     samples = {r.controller.name: _samples(r) for r in records}
-    outputs = {name: [_steps(s.t, s.outputs[:, k]) for k in range(s.outputs.shape[1])] for name, s in samples.items()}
-    return system.held(outputs), History(*(np.array(c) for c in zip(*kept, strict=True))), outcome, counters, samples
+    history = History(*(np.array(c) for c in zip(*kept, strict=True)))
+    return playing(system, samples), history, outcome, counters, samples
+
+
+def playing(system: System, samples: Mapping[str, Samples]) -> System:
+    """The system with what its controllers gave as functions of time."""
+    return system.held(
+        {name: [_steps(s.t, s.outputs[:, k]) for k in range(s.outputs.shape[1])] for name, s in samples.items()}
+    )
 
 
 def _record(controller: Controller, step: float, memories: dict[str, Any]) -> _Record:

@@ -25,6 +25,7 @@ from flexmbs.materials import Material
 from flexmbs.mesh.mesh import Mesh, Which
 from flexmbs.nullspace.readonly import frozen
 from flexmbs.projection import Projection
+from flexmbs.results.saving import Saved
 from flexmbs.system.system import System
 
 Array = NDArray[np.float64]
@@ -32,7 +33,7 @@ Product = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class StaticResult:
+class StaticResult(Saved):
     """Static response of a part.
 
     ``displacement`` (nodes, coordinates per node); ``reactions`` of the same shape are the forces of the supports on

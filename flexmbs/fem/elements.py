@@ -76,6 +76,7 @@ class Elements:
             raise MeshError(f"elements: a Mesh is needed, not {type(mesh).__name__}.")
         mesh.check()
         self.mesh, self.material, self.section, self.plane = mesh, material, section, plane
+        self.thickness, self.up = thickness, up
         dimension = mesh.dimension
         self.formulation = _formulation(formulation, dimension)
         shaped = isinstance(thickness, Mapping) or bool(np.any(np.asarray(thickness) != 1.0))

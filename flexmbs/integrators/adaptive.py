@@ -15,7 +15,7 @@ from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.given import number
 from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.events import Watch
-from flexmbs.integrators.history import History, Snapshot
+from flexmbs.integrators.history import History, Keeper, Snapshot
 from flexmbs.integrators.motion import Motion
 from flexmbs.integrators.steppers import TABLEAUS, PythonSteps, Stepper
 from flexmbs.integrators.tree_motion import TreeMotion
@@ -64,14 +64,16 @@ class AdaptiveIntegrator(ABC):
         every: int = 1,
         progress: Callable[[float], None] | None = None,
         watch: Watch | None = None,
+        keeper: Keeper | None = None,
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end``; history, outcome, counters.
 
         The steps are the integrator's own. With ``step``, what is kept are the states at every ``every``-th multiple of
         it, interpolated; without, those after every step. A run that cannot go on keeps what was computed; so do one
-        that an event of ``watch`` ends, and Ctrl-C.
+        that an event of ``watch`` ends, and Ctrl-C. ``keeper`` takes what is kept.
         """
         run = _Run(self, system, start, t_end, None if step is None else step * every)
+        run.kept = keeper or Keeper()
         run.watch = watch
         return _ran(run, progress)
 
@@ -85,12 +87,11 @@ def _ran(run: _Run, progress: Callable[[float], None] | None) -> tuple[History, 
     except (FlexmbsError, SolverError) as error:
         outcome = run.stopped(f"the equations of motion could not be solved ({error})")
     except KeyboardInterrupt:
-        if not run.kept:
+        if run.kept.last is None:
             raise
-        outcome = f"interrupted at t = {run.kept[-1][0]:.6g}"
-    history = History(*(np.array(column) for column in zip(*run.kept, strict=True)))
+        outcome = f"interrupted at t = {run.kept.last.t:.6g}"
     motion = run.motion
-    return history, outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
+    return run.kept.history(), outcome, {"steps": run.steps, "evaluations": motion.evaluations, "bases": motion.bases}
 
 
 def equal_steps(
@@ -103,13 +104,14 @@ def equal_steps(
     every: int,
     progress: Callable[[float], None] | None,
     watch: Watch | None = None,
+    keeper: Keeper | None = None,
 ) -> tuple[History, str, dict[str, int]]:
     """The same run in steps of fixed length by the explicit method ``name``, keeping every ``every``-th."""
     total = max(1, round((t_end - start.t) / step))
     h = (t_end - start.t) / total
     run = _Run(method, system, start, t_end, every * h, h, name)
     run.wanted = np.append(start.t + np.arange(0, total, every) * h, t_end)
-    run.watch = watch
+    run.watch, run.kept = watch, keeper or Keeper()
     return _ran(run, progress)
 
 
@@ -131,7 +133,7 @@ class _Run:
         self.motion = method.motion(system, start)
         self.motion.angles = start.angles.copy()
         self.t, self.q, self.v = float(start.t), start.q.copy(), start.v.copy()
-        self.steps, self.h, self.kept = 0, 0.0, []  # type: int, float, list[tuple[Any, ...]]
+        self.steps, self.h, self.kept = 0, 0.0, Keeper()
         self.mark, self.next_mark, self.span = self.t, PATIENCE, self.t_end - self.t
         self.start = start
         self.turning = system.layout.measure_kind == ANGLE
@@ -286,12 +288,13 @@ class _Run:
     def stopped(self, reason: str) -> str:
         """Keep the last state there is; when, where and why it stopped."""
         work = self.motion.evaluate(self.t, self.q, self.v)
-        if not self.kept or self.kept[-1][0] < self.t:
+        if self.kept.last is None or self.kept.last.t < self.t:
             try:
                 self._keep(self.t, self.q, self.v)
             except (LostError, FlexmbsError, SolverError):  # what was computed still counts
                 rate, multipliers = np.full(len(self.v), np.nan), np.full(len(work.phi), np.nan)
-                self.kept.append((self.t, self.q, self.v, rate, multipliers, self._angles(self.t, self.q, self.v)))
+                angles = self._angles(self.t, self.q, self.v)
+                self.kept.append(Snapshot(self.t, self.q, self.v, rate, multipliers, angles))
         return f"stopped at t = {self.t:.6g}: {reason}{self._joint(work)}"
 
     def _joint(self, work: Any) -> str:
@@ -306,7 +309,7 @@ class _Run:
         if rank and sizes[rank - 1] < 1e-2 * sizes[0]:
             label = self.system.labels[int(np.argmax(np.abs(directions[:, rank - 1])))]
             return f"; this is next to a singular position ({label} nearly follows from the other constraints)"
-        multipliers = np.nan_to_num(self.kept[-1][4])
+        multipliers = np.nan_to_num(self.kept.last.multipliers if self.kept.last else work.phi)
         row = int(np.argmax(np.abs(multipliers)))
         return f"; the largest reaction is {multipliers[row]:.3g} ({self.system.labels[row]})"
 

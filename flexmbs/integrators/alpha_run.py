@@ -99,15 +99,15 @@ class AlphaRun:
     # ---- steps ------------------------------------------------------------------------------------------------
 
     def advance(self, t: float, h: float, n: int, first: int = 0, every: int = NEVER) -> tuple[int, int]:
-        """n steps from t; how many were done, and what stopped them (0 for nothing).
+        """n steps from number ``first`` on, counted from t; how many were done, and what stopped them (0 for nothing).
 
-        The first of them is number ``first``; those that end at multiples of ``every`` are recorded.
+        Those that end at multiples of ``every`` are recorded. Counted so, times do not depend on how steps are called.
         """
         if not self.table.callbacks and not self.users:
             return self._steps(t, h, n, first, every, self.record)
         row = 0
         for k in range(n):  # Python functions of time end the compiled loop
-            problem = self._python_step(t + k * h, h, first + k, every, self.record[row:])
+            problem = self._python_step(t, h, first + k, every, self.record[row:])
             if problem:
                 return k, problem
             row += (first + k + 1) % every == 0
@@ -117,7 +117,7 @@ class AlphaRun:
         """A step of a model with Python functions; where one of them fails, the state is as it was."""
         saved = [a.copy() for a in self.state]
         try:
-            self.table.refresh(self.params, t + h)
+            self.table.refresh(self.params, t + (first + 1) * h)
             if self.users:
                 return self._user_step(t, h, first, every, record)
             return self._steps(t, h, 1, first, every, record)[1]
@@ -132,22 +132,23 @@ class AlphaRun:
         forces, functions, state = self.system.user_forces, self.system.functions, self.state
         tolerance, size = self.method.tolerance, self.system.walked[1]
         saved = [a.copy() for a in state]
+        end = t + (first + 1) * h
         q, v, a = saved[0], saved[1], saved[3]
         x, v = h * v + 0.5 * h * h * a, v + h * a
         increment = self.positions.increment if self.method.stabilised else self.work.increment
-        rows = functions.at(self.system, t + h, self.system.retract(q, x), v, saved[-1]) if functions else None
+        rows = functions.at(self.system, end, self.system.retract(q, x), v, saved[-1]) if functions else None
         for _ in range(RELINEARISATIONS):
             if len(forces):
-                forces.linearise(t + h, q, x, v, size, self.stages.forces)
+                forces.linearise(end, q, x, v, size, self.stages.forces)
             if rows is not None:
                 rows.write(self.layout, self.table, self.params)
             _, problem = self._steps(t, h, 1, first, every, record)
             if problem:
                 return problem
             x, v = increment.copy(), state.v.copy()
-            settled = not len(forces) or forces.missing(t + h, state.q, v, x, self.stages.forces) <= tolerance
+            settled = not len(forces) or forces.missing(end, state.q, v, x, self.stages.forces) <= tolerance
             if rows is not None:
-                before, rows = rows, functions.at(self.system, t + h, state.q, v, saved[-1])
+                before, rows = rows, functions.at(self.system, end, state.q, v, saved[-1])
                 settled = settled and rows.settled(before, tolerance, size)
             if settled:
                 return 0

@@ -254,11 +254,13 @@ def steps(
 ):  # fmt: skip
     """n steps of length h; returns how many were done and the outcome of the last.
 
-    The first of them is number ``first``; what is reached after every ``every``-th goes into the record.
+    The first of them is number ``first`` after t; what is reached after every ``every``-th goes into the record.
     """
     for k in range(n):
         for r in range(prescribed.shape[0]):
-            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
+            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(
+                kinds, starts, params, r, t + (first + k + 1) * h
+            )
         outcome = alpha_step(
             layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, stages, scratch, counts
         )

@@ -9,7 +9,7 @@ from typing import Any
 from flexmbs.errors import ModelError
 from flexmbs.integrators.adaptive import equal_steps
 from flexmbs.integrators.events import Watch
-from flexmbs.integrators.history import History
+from flexmbs.integrators.history import History, Keeper
 from flexmbs.integrators.steppers import TABLEAUS
 from flexmbs.integrators.tangent_space import TangentSpaceODE
 from flexmbs.system.state import State
@@ -46,9 +46,10 @@ class ExplicitRK:
         every: int = 1,
         progress: Callable[[float], None] | None = None,
         watch: Watch | None = None,
+        keeper: Keeper | None = None,
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end`` in equal steps, keeping every ``every``-th; history, outcome, counters.
 
         A step that meets a kink of a profile ends there. A run that cannot go on keeps what was computed.
         """
-        return equal_steps(TangentSpaceODE(), self.method, system, start, t_end, step, every, progress, watch)
+        return equal_steps(TangentSpaceODE(), self.method, system, start, t_end, step, every, progress, watch, keeper)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from flexmbs.errors import ModelError
 from flexmbs.integrators.alpha_run import CHUNK, AlphaRun, Carried
 from flexmbs.integrators.events import Watch
-from flexmbs.integrators.history import History, Snapshot, history_of, joined
+from flexmbs.integrators.history import History, Keeper, Snapshot, history_of
 from flexmbs.integrators.interpolation import between
 from flexmbs.system.state import State
 
@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 __all__ = ["GeneralizedAlpha", "History"]
 
-PATIENCE = 0.5
-"""Seconds that one call of compiled code should take at most: Ctrl-C and progress wait for its end."""
+WAITING, FIRST = 0.3, 16
+"""Longest call of compiled code [s], as Ctrl-C, progress and saving wait for its end; steps of the first if saved."""
 
 
 @dataclass(frozen=True)
@@ -68,36 +68,48 @@ class GeneralizedAlpha:
         every: int,
         progress: Callable[[float], None] | None = None,
         watch: Watch | None = None,
+        keeper: Keeper | None = None,
+        passed: tuple[float, int] | None = None,
     ) -> tuple[History, str, dict[str, int]]:
         """Integrate from ``start`` to ``t_end`` in equal steps, keeping every ``every``-th; history, outcome, counters.
+
+        ``keeper`` takes what is kept. A run that goes on with another says in ``passed`` when that began and how many
+        steps it took; its instants are those of one run.
 
         A step that does not converge is halved, up to ten times; then the run stops and keeps what it has. It also
         stops where rows that were left out as redundant at the start no longer hold, at an event of ``watch`` that
         says so, and at Ctrl-C. At kinks of profiles the method starts anew.
         """
-        total = max(1, round((t_end - start.t) / step))
-        run = _Kept(AlphaRun(self, system, start, (t_end - start.t) / total), start.t, total, every, watch)
+        begin, done = passed or (start.t, 0)
+        total = max(1, round((t_end - begin) / step))
+        alpha = AlphaRun(self, system, start, (t_end - begin) / total)
+        run = _Kept(alpha, begin, total, every, watch, keeper or Keeper(), done)
         try:
             outcome = run.all(progress)
         except KeyboardInterrupt:
-            outcome = f"interrupted at t = {run.parts[-1].t[-1]:.6g}"
+            outcome = f"interrupted at t = {run.last:.6g}"
         counts = run.alpha.counts
-        counters = {"steps": run.done, "newton": int(counts[0]), "factorisations": int(counts[1])}
-        return joined(run.parts)._replace(carried=run.carried), outcome, counters
+        counters = {"steps": run.done - done, "newton": int(counts[0]), "factorisations": int(counts[1])}
+        return run.keeper.history()._replace(carried=run.carried), outcome, counters
 
 
 class _Kept:
     """A run and what is kept of it."""
 
-    def __init__(self, alpha: AlphaRun, t: float, total: int, every: int, watch: Watch | None) -> None:
+    def __init__(
+        self, alpha: AlphaRun, t: float, total: int, every: int, watch: Watch | None, keeper: Keeper, done: int
+    ) -> None:
         self.alpha, self.t, self.total, self.every, self.watch = alpha, t, total, every, watch
         self.each = every if watch is None else 1  # steps from one recorded state to the next
-        self.done, self.most = 0, CHUNK
+        self.done, self.keeper = done, keeper
+        self.chunk = FIRST if keeper.eager else CHUNK  # most steps of one call
         self.breaks = alpha.breaks(t, total)
-        self.parts = [history_of([alpha.snapshot(t)])]
         self.carried: Carried | None = alpha.carried()
+        self.last = self.at(done)  # time of the last instant kept
+        if not done:
+            keeper.add(history_of([alpha.snapshot(t)]), self.carried)
         if watch is not None:
-            watch.begin(alpha.snapshot(t))
+            watch.begin(alpha.snapshot(self.last))
 
     def at(self, k: Any) -> Any:
         """Time after k steps."""
@@ -120,13 +132,13 @@ class _Kept:
         if begin in self.breaks:
             problem = alpha.across(self.at(begin), alpha.h, self.breaks[begin])
         else:
-            n = min(*(k - begin for k in (*self.breaks, self.total) if k > begin), self.most, alpha.rows * each)
+            n = min(*(k - begin for k in (*self.breaks, self.total) if k > begin), self.chunk, alpha.rows * each)
             if (begin + n) // each > begin // each:
                 n -= (begin + n) % each  # ends with a state that is kept
             began = time.perf_counter()
-            reached, problem = alpha.advance(self.at(begin), alpha.h, n, begin, each)
-            self._pace(n, time.perf_counter() - began)
+            reached, problem = alpha.advance(self.t, alpha.h, n, begin, each)
             self.done += reached
+            self.chunk = int(np.clip(n * WAITING / (time.perf_counter() - began + 1e-9), 1, CHUNK))
             numbers = np.arange(begin // each + 1, self.done // each + 1) * each
             outcome = self._take(numbers, alpha.recorded(self.at(numbers)), alpha.missing(len(numbers)))
             if outcome or not problem:
@@ -144,13 +156,6 @@ class _Kept:
                 self.watch.begin(after)
         here = history_of([alpha.snapshot(self.at(self.done))])
         return self._take(np.array([self.done]), here, alpha.missing(0))
-
-    def _pace(self, steps: int, seconds: float) -> None:
-        """Fewer steps a call where n of them took long; more again where they were quick, as after compilation."""
-        if seconds > PATIENCE:
-            self.most = max(1, int(steps * PATIENCE / seconds / 2))
-        elif seconds * self.most < steps * PATIENCE / 4:
-            self.most = min(CHUNK, 4 * self.most)
 
     def _take(self, numbers: Any, new: History, missing: Array) -> str:
         """Keep of the states after these steps what is due; why the run ends with them, if it does."""
@@ -178,10 +183,11 @@ class _Kept:
         return between(self.alpha.system, a, b, velocities=self.alpha.method.stabilised)
 
     def _keep_here(self) -> None:
-        if self.parts[-1].t[-1] < self.at(self.done):
+        if self.last < self.at(self.done):
             self._keep(history_of([self.alpha.snapshot(self.at(self.done))]))
 
     def _keep(self, new: History) -> None:
         if len(new.t):
-            self.parts.append(new)
             self.carried = self.alpha.carried() if new.t[-1] == self.at(self.done) else None
+            self.last = float(new.t[-1])
+            self.keeper.add(new, self.carried)

@@ -41,6 +41,42 @@ class History(NamedTuple):
         return History(*(column[rows] for column in self[:6]))
 
 
+class Keeper:
+    """Takes the instants of a run as they come, and gives the whole in the end; this one holds them in memory.
+
+    ``eager`` says that instants shall not wait: calls of compiled code are then kept short.
+    """
+
+    eager = False
+
+    def __init__(self) -> None:
+        self._parts: list[History] = []
+        self._single: list[Snapshot] = []
+        self.last: Snapshot | None = None
+
+    def add(self, new: History, carried: Any = None) -> None:
+        """More instants, with what the integrator needs to go on after the last of them, if it has that."""
+        if len(new.t):
+            self._gather()
+            self._parts.append(new)
+            self.last = new.snapshot(-1)
+
+    def append(self, one: Snapshot) -> None:
+        """One more instant."""
+        self._single.append(one)
+        self.last = one
+
+    def history(self) -> History:
+        """All of them."""
+        self._gather()
+        return joined(self._parts)
+
+    def _gather(self) -> None:
+        if self._single:
+            self._parts.append(history_of(self._single))
+            self._single = []
+
+
 def joined(parts: list[History]) -> History:
     """One history after the other."""
     return History(*(np.concatenate(columns) for columns in zip(*(p[:6] for p in parts), strict=True)))

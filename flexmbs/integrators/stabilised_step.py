@@ -137,7 +137,9 @@ def stabilised_steps(
     """As ``alpha_step.steps``."""
     for k in range(n):
         for r in range(prescribed.shape[0]):
-            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(kinds, starts, params, r, t + (k + 1) * h)
+            prescribed[r, 0], prescribed[r, 1], prescribed[r, 2] = evaluate(
+                kinds, starts, params, r, t + (first + k + 1) * h
+            )
         outcome = stabilised_step(
             layout, plan, where, prescribed, h, coefficients, tolerance, weights, state, work, positions, stages,
             scratch, counts,

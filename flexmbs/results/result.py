@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import PLANAR, Body
 from flexmbs.bodies.ground import Ground
@@ -20,8 +21,10 @@ from flexmbs.forces.user import UserForce
 from flexmbs.joints.drives import Coupling, Drive
 from flexmbs.joints.joint import Joint
 from flexmbs.results.deforming import Balance, balance
+from flexmbs.results.exporting import export, to_pandas
 from flexmbs.results.flexing import Flexing
 from flexmbs.results.motions import BodyMotion, Elastic, body_motion, elastic_motion
+from flexmbs.results.saving import save_result
 from flexmbs.system.audit import Audit, audit, halfway_states, integral, midpoints
 from flexmbs.system.balances import Energy, Momentum
 from flexmbs.system.force_histories import coordinate_forces, force_wrenches, user_wrenches
@@ -94,6 +97,30 @@ class Result(Flexing):
             return wrenches
         planar = all(f is None or f.body.kind in (PLANAR, Ground.kind) for f in of.frames)
         return wrenches[:, 0, [0, 1, 5]] if planar else wrenches[:, 0]
+
+    # ---- files --------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of it to a file (HDF5) that ``fm.load`` reads without this program, and that ParaView opens.
+
+        A file of that name is replaced once all is written. See ``forward_dynamics(save=...)`` for one that is written
+        while the run goes on.
+        """
+        save_result(self, path)
+
+    def export(self, path: str | PathLike[str], at: ArrayLike | None = None) -> None:
+        """Write it for other programs, by the suffix of the file; ``at`` picks times, by default all instants kept.
+
+        ``.vtkhdf`` (one file) or ``.pvd`` (a list of ``.vtu`` files in a folder of that name; a path without a suffix
+        is a folder for all of it) for ParaView: surfaces with displacement and von Mises stress. ``.vtu``: one instant,
+        the last by default. ``.csv``: a table with motions of bodies, reactions and energies. ``.npz``: the same as
+        NumPy arrays.
+        """
+        export(self, path, at)
+
+    def to_pandas(self) -> Any:
+        """Motions of bodies, reactions and energies as a pandas DataFrame over time (needs pandas)."""
+        return to_pandas(self)
 
     # ---- audit --------------------------------------------------------------------------------------------------
 

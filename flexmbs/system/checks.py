@@ -69,3 +69,12 @@ def listed(items: Any, what: str, kinds: tuple[type, ...], words: str) -> tuple[
             called = f"{type(item).__name__} {item.name!r}" if hasattr(item, "name") else repr(item)
             raise ModelError(f"{what}: {called} is not {words}.")
     return out
+
+
+def named(system: Any, name: Any) -> Any:
+    """The body, joint or force of a name; the first of these that has it."""
+    known = {getattr(item, "name", ""): item for item in (*system.forces, *system.joints[::-1], *system.bodies)}
+    if not isinstance(name, str) or name not in known:
+        names = ", ".join(repr(n) for n in dict.fromkeys([*(b.name for b in system.bodies), *known]) if n)
+        raise ModelError(f"nothing in the system is named {name!r}; there are {names}.")
+    return known[name]

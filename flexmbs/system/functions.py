@@ -116,6 +116,15 @@ class Functions:
         joined: list[Any] = [np.concatenate(a) for a in zip(*found_all, strict=True)]
         return Expanded(*joined)
 
+    def expansions(self, t: float, work: Work, size: float) -> dict[int, Expansion]:
+        """Each function at an evaluated state, by the id of its constraint."""
+        rates = self._rates(work)
+        columns = work.measure, rates, work.measure_bias
+        return {
+            id(g.functions): g.functions.expand(t, *(column[g.measures] for column in columns), size)
+            for g in self.groups
+        }
+
     def at(self, system: Any, t: float, q: Array, v: Array, angles: Array) -> Expanded:
         """All functions at (t, q, v)."""
         work = work_arrays(self.layout)

@@ -32,7 +32,7 @@ from flexmbs.joints.joint import Joint, Measure, Row
 from flexmbs.nullspace import NullSpace
 from flexmbs.profiles import Profile, ProfileTable, as_profile
 from flexmbs.profiles import evaluate_all as evaluate_laws
-from flexmbs.system.checks import check, listed
+from flexmbs.system.checks import check, listed, named
 from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
@@ -123,6 +123,10 @@ class System:
     def n_v(self) -> int:
         """Number of velocities v."""
         return self.layout.n_v
+
+    def named(self, name: str) -> Any:
+        """The body, joint or force of a name; in a result that was loaded there is no other way to them."""
+        return named(self, name)
 
     def body_number(self, body: Body) -> int:
         """Number of a body in this system."""
