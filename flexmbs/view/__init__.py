@@ -4,6 +4,7 @@ from flexmbs.view.campbell import campbell
 from flexmbs.view.motions import animate, show, snapshot
 from flexmbs.view.pictures import deformed, mesh, mode, modes
 from flexmbs.view.plots import convergence, energies, frequency_response, phase, plot, reactions, spectrum
+from flexmbs.view.report import report
 
 __all__ = [
     "animate",
@@ -18,6 +19,7 @@ __all__ = [
     "phase",
     "plot",
     "reactions",
+    "report",
     "show",
     "snapshot",
     "spectrum",
