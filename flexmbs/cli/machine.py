@@ -77,8 +77,8 @@ def packages(names: tuple[str, ...], otherwise: str, purpose: str) -> Check:
         except Exception as problem:  # whatever a broken package does
             missing.append(f"{name} ({' '.join(str(problem).split()) or type(problem).__name__})")
     if missing:
-        names = " ".join(text.split()[0].replace("_", "-") for text in missing)
-        advice = f"pip install --force-reinstall {names}"
+        again = " ".join(text.split()[0].replace("_", "-") for text in missing)
+        advice = f"pip install --force-reinstall {again}"
         return Check(otherwise, f"packages for {purpose}: not {', '.join(missing)}; {advice}")
     return Check(FINE, f"packages for {purpose}: {', '.join(there)}")
 

@@ -16,6 +16,12 @@ FILMS = (".mp4", ".gif")
 def view(asked: Namespace) -> int:
     """Picture or film by the ending of the file; without one a window, or a picture where there is no screen."""
     result = _loaded(asked.result)
+    if isinstance(result, fm.Modes | fm.StaticResult):
+        out = Path(asked.result).with_suffix(".png").name if asked.out is None else asked.out
+        draw: Any = pictures.modes if isinstance(result, fm.Modes) else pictures.deformed
+        print(draw(result, out, scale=asked.scale or "auto", look=asked.look))
+        return 0
+    result = _motion(result, asked.result)
     flexible = bool(result.system.elastic.any())
     options: dict[str, Any] = {
         "color": asked.color or ("von_mises" if flexible else None),
@@ -35,7 +41,7 @@ def view(asked: Namespace) -> int:
 
 def report(asked: Namespace) -> int:
     """The page."""
-    result = _loaded(asked.result)
+    result = _motion(_loaded(asked.result), asked.result)
     out = Path(asked.result).with_suffix(".html").name if asked.out is None else asked.out
     pictures.report(result, out)
     print(out)
@@ -44,7 +50,7 @@ def report(asked: Namespace) -> int:
 
 def export(asked: Namespace) -> int:
     """Other formats."""
-    _loaded(asked.result).export(asked.out)
+    _motion(_loaded(asked.result), asked.result).export(asked.out)
     print(asked.out)
     return 0
 
@@ -55,3 +61,9 @@ def _loaded(path: str) -> Any:
             f'{path}: there is no such file. Results are written by save="run.h5" or result.save(path).'
         )
     return fm.load(path)
+
+
+def _motion(found: Any, path: str) -> Any:
+    if not isinstance(found, fm.Result):
+        raise fm.AnalysisError(f"{path} holds a {type(found).__name__}, not the motion of a mechanism.")
+    return found

@@ -254,6 +254,19 @@ def test_report_and_export(saved: Path, capsys: pytest.CaptureFixture[str], monk
     assert written == ["run.html", "page.html", "out.csv"]
 
 
+def test_other_results_can_be_seen_too(
+    saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box, steel = fm.Mesh.box((1, 0.1, 0.1), (4, 1, 1)), fm.Material.named("steel")
+    modes = fm.modes(box, steel, fixed="x0", count=2)
+    bent = fm.statics(box, steel, fm.Force("x1", (0, 0, 1.0)), fixed="x0")
+    for found, name in ((modes, "run.png"), (bent, "bent.png")):
+        monkeypatch.setattr(fm, "load", lambda path, found=found: found)
+        assert said(capsys, "view", saved, *([] if name == "run.png" else ["-o", name])) == f"{name}\n"
+        assert Path(name).stat().st_size > 1000
+        assert "not the motion of a mechanism" in said(capsys, "report", saved, code=1)
+
+
 @pytest.mark.parametrize("command", ["view", "report", "export"])
 def test_results_that_are_not_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["out.csv"] if command == "export" else []
