@@ -36,7 +36,7 @@ GROUPS = {
     ],
     "Mechanisms": ["System", "State", "Tree", "Equations", "Solution", "matrix_form", "MatrixForm"],
     "Analyses of mechanisms": [
-        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result"),
+        *("kinematics", "inverse_dynamics", "forward_dynamics", "accelerations", "Result", "load"),
         *("Equilibrium", "SystemModes", "linearise", "LinearModel"),
     ],
     "Formulations": ["Maggi", "Multipliers", "UdwadiaKalaba", "Gauss", "GibbsAppell", "AugmentedLagrangian"],

@@ -40,7 +40,8 @@ LAYERS = [
 
 DOORS = {
     "meshio": "flexmbs/mesh/formats/",
-    "h5py": "flexmbs/mesh/formats/",
+    "h5py": ("flexmbs/mesh/formats/", "flexmbs/results/"),
+    "pandas": "flexmbs/results/exporting.py",
     "pyvista": "flexmbs/view/",
     "vtk": "flexmbs/view/",
     "vtkmodules": ("flexmbs/view/", "flexmbs/mesh/formats/vtk_xml.py"),  # pictures, and VTK's own files

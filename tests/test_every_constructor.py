@@ -180,6 +180,7 @@ ELSEWHERE: dict[str, str] = {
     "Tangent": "reduction/test_reduction_input.py",
     "UserConstraint": "joints/test_user_constraints.py",
     "component": "joints/test_gears_and_shafts.py",
+    "load": "results/test_stored_results.py",
     "load_reduced": "reduction/test_reduction_storage.py",
     "load_stress_modes": "reduction/test_reduction_storage.py",
     "matrix_form": "system/test_tree.py",

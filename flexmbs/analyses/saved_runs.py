@@ -44,7 +44,7 @@ def made(where: Path, contents: Contents, classes: Mapping[str, type] = RUNS) ->
     if found.outcome == UNFINISHED:
         reached = f"{UNFINISHED}: the run is still going on, or was killed, after t = {found.t[-1]:.6g}"
         state = contents.restart
-        carried = _carried(state[1]) if state is not None and state[0] == len(found.t) else None
+        carried = _carried(state[1]) if state is not None and state[0] == len(found.t) else found.carried
         found = dataclasses.replace(found, outcome=reached, carried=carried)
     return found
 
@@ -92,7 +92,10 @@ def resumed_run(path: Any, system: System, begin: State, t_end: float, room: int
     _check(where, system, contents, before, settings)
     t = histories["t"]
     if t[-1] >= t_end - 1e-6 * settings["step"]:
-        return Run(Recorder(where, system, room, settings), begin, None, _again(where, system, contents))
+        recorder, done = Recorder(where, system, room, settings), _again(where, system, contents)
+        if done.outcome.startswith(UNFINISHED):  # killed after the last instant
+            done = recorder.finish(dataclasses.replace(done, outcome="finished"))
+        return Run(recorder, begin, None, done)
     carried = None
     if contents.restart is not None:
         count, carried = contents.restart[0], _carried(contents.restart[1])

@@ -39,7 +39,7 @@ class Places(NamedTuple):
 
     rows: dict[str, tuple[int, int]]
     room: int
-    count: int
+    counter: int
     stamps: int
     slots: tuple[int, ...]
     slot_size: int
@@ -67,6 +67,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise FileError(f"{path} is a folder; name a file in it.")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _clear(path)
     try:
         yield part
         os.replace(part, path)
@@ -75,6 +76,19 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def _clear(path: Path) -> None:
+    """Remove what killed processes left beside a file."""
+    for left in path.parent.glob(f".{path.name}.*.part"):
+        number = left.name.split(".")[-2]
+        try:
+            os.kill(int(number), 0)
+        except (ValueError, PermissionError):
+            continue
+        except OSError:  # nobody has this number
+            with suppress(OSError):
+                left.unlink()
 
 
 def write(
@@ -104,7 +118,7 @@ def write(
                     _reserved(file, f"restart/slot{k}", (slot_size,), "u1")
             if picture is not None:
                 picture(file.create_group("VTKHDF", track_order=True))
-        _synced(part)
+        _settled(part)
 
 
 def _reserved(file: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
@@ -127,8 +141,11 @@ def _filled(dataset: Any, values: NDArray[Any]) -> None:
             dataset[first : first + len(some)] = some
 
 
-def _synced(path: Path) -> None:
-    with path.open("rb") as file:
+def _settled(path: Path) -> None:
+    """See that all of a file is on the disk, also what is still to be filled: a full disk is heard of now."""
+    with path.open("r+b") as file:
+        with suppress(AttributeError):  # not on every system
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
         os.fsync(file.fileno())
 
 
@@ -232,13 +249,6 @@ class Appender:
         self.path, self.places, self.count = path, places(path), count
         self._file = os.open(path, os.O_RDWR)
         self._turn = 0
-        try:
-            os.posix_fallocate(self._file, 0, path.stat().st_size)  # a full disk is heard of now
-        except AttributeError:  # not on this system
-            pass
-        except OSError as error:
-            self.close()
-            raise FileError(f"{path}: there is no room on the disk for this run ({error.strerror}).") from error
 
     def close(self) -> None:
         """No more instants."""
@@ -254,7 +264,7 @@ class Appender:
                 offset, width = self.places.rows[name]
                 self._write(np.ascontiguousarray(values, dtype=np.float64), offset + 8 * self.count * width)
             self.count += new
-            self._write(np.array([self.count], dtype=np.int64), self.places.count)
+            self._write(np.array([self.count], dtype=np.int64), self.places.counter)
             if restart is not None and len(restart) == self.places.slot_size:
                 self._restart(restart)
         except OSError as error:
@@ -270,7 +280,7 @@ class Appender:
         self._write(np.array([self.count], dtype=np.int64), stamp)
 
     def _write(self, values: NDArray[Any], offset: int) -> None:
-        data = memoryview(values).cast("B") if values.size else b""
+        data: Any = memoryview(values.data).cast("B") if values.size else b""
         while len(data):
             done = os.pwrite(self._file, data, offset)
             data, offset = data[done:], offset + done

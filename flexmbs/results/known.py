@@ -153,8 +153,8 @@ def _special(encoder: Encoder, x: Any) -> Any:
         parts = ("points", "cells", "node_sets", "cell_sets", "face_sets", "name")
         return encoder.object(x, {key: getattr(x, key) for key in parts})
     if isinstance(x, Elements):
-        parts = ("mesh", "material", "section", "thickness", "plane", "formulation", "up", "attachments")
-        return encoder.object(x, {key: getattr(x, key) for key in parts})
+        given = ("mesh", "material", "section", "thickness", "plane", "formulation", "up", "attachments")
+        return encoder.object(x, {key: getattr(x, key) for key in given})
     if isinstance(x, Part):
         fields = {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
         return encoder.object(x, {"elements": x.elements} if x.elements is not None else fields | {"product": None})
@@ -276,7 +276,7 @@ class ModelDecoder(Decoder):
 
     def _function(self, base: type) -> Any:
         def make(node: dict[str, Any], parts: dict[str, Any]) -> Any:
-            made = object.__new__(PLAYED[base])
+            made: Any = object.__new__(PLAYED[base])
             for key, x in (parts | {"series": self._series(*node["played"])}).items():
                 object.__setattr__(made, key, x)
             return made

@@ -82,8 +82,8 @@ class Encoder:
         special = self.special(self, x)
         if special is not None:
             return special
-        if isinstance(x, tuple) and type(x) is not tuple:
-            return self.object(x, x._asdict())  # a named tuple
+        if isinstance(x, tuple) and hasattr(x, "_asdict"):
+            return self.object(x, x._asdict())
         if isinstance(x, tuple | list | set | frozenset):
             items = [self.value(y) for y in x]
             return items if isinstance(x, list) else {"tuple" if isinstance(x, tuple) else "set": items}

@@ -118,10 +118,9 @@ class Functions:
 
     def expansions(self, t: float, work: Work, size: float) -> dict[int, Expansion]:
         """Each function at an evaluated state, by the id of its constraint."""
-        rates = self._rates(work)
-        columns = work.measure, rates, work.measure_bias
+        c, rates, biases = work.measure, self._rates(work), work.measure_bias
         return {
-            id(g.functions): g.functions.expand(t, *(column[g.measures] for column in columns), size)
+            id(g.functions): g.functions.expand(t, c[g.measures], rates[g.measures], biases[g.measures], size)
             for g in self.groups
         }
 

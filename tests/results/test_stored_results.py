@@ -14,6 +14,7 @@ import flexmbs as fm
 from flexmbs.errors import FileError
 
 STEEL = fm.Material(2e11, 0.3, 7800.0)
+SINE = fm.profiles.as_profile(np.sin)
 KEPT = ("t", "q", "v", "rate", "multipliers", "angles")
 
 
@@ -28,9 +29,14 @@ def beam() -> fm.System:
     """A beam on a driven hub, with a load that is a Python function of time."""
     ground, hub = fm.Ground(), fm.RigidBody("hub", 1.0, (0.01, 0.01, 0.01))
     blade = fm.FlexibleBody(
-        "blade", fm.Mesh.line((0, 0, 0), (1, 0, 0), 4), STEEL, section=fm.Section.rectangle(0.02, 0.01),
-        interfaces=["start"], reduction=fm.CraigBampton(2), loads={"push": fm.Force("end", (0.0, 1.0, 0.0))},
-    )  # fmt: skip
+        "blade",
+        fm.Mesh.line((0, 0, 0), (1, 0, 0), 4),
+        STEEL,
+        section=fm.Section.rectangle(0.02, 0.01),
+        interfaces=["start"],
+        reduction=fm.CraigBampton(2),
+        loads={"push": fm.Force("end", (0.0, 1.0, 0.0))},
+    )
     hinge = fm.Revolute("hinge", ground.at(0, 0, 0), hub.at(0, 0, 0))
     fixed = fm.Fixed("root", hub.at(0, 0, 0), blade.at("start"))
     drive = fm.Drive("drive", hinge.angle, lambda t: 3.0 * t * t)
@@ -72,7 +78,7 @@ SYSTEMS = {
         lambda h, r: fm.SphereOnPlane("c", h.frame_i, r.at(0.5, 0, 0), 1e3, normal="y", radius=0.5, friction=0.2),
     ),
     "python torque": lambda: pendulum(
-        lambda h, r: fm.SpringDamper("s", h.angle, force=2 * fm.Spline((0, 1), (0, 1)) + fm.profiles.as_profile(np.sin).shifted(0.3)),
+        lambda h, r: fm.SpringDamper("s", h.angle, force=2 * fm.Spline((0, 1), (0, 1)) + SINE.shifted(0.3)),
         lambda h, r: fm.AppliedForce("f", r.at(0.5, 0, 0), [0.0, lambda t: 3.0 * np.cos(9 * t), 0.0]),
     ),
     "python drive": lambda: pendulum(joints=[lambda h, r: fm.Drive("drive", h.angle, lambda t: 0.5 + t**3)]),
@@ -81,7 +87,7 @@ SYSTEMS = {
     "relation": crank,
     "constraint and force": tethered,
     "cam": cam,
-}  # fmt: skip
+}
 
 
 def same(one: Any, two: Any, exact: bool = True) -> None:
@@ -188,11 +194,16 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
     mesh = fm.Mesh.box((0.3, 0.02, 0.02), (4, 1, 1))
     blade = beam().named("blade")
     system = SYSTEMS["spring"]()
-    hinge = system.joints[0]
+    hinge, tip = system.joints[0], system.bodies[1].at(0.5, 0, 0)
     fixed = fm.FlexibleBody(
-        "fixed", fm.Mesh.line((0.1, 0, 0), (1, 0, 0), 4), STEEL, section=fm.Section.rectangle(0.02, 0.01), fixed="start",
-        reduction=fm.ModalTruncation(3), damping=0.01,
-    )  # fmt: skip
+        "fixed",
+        fm.Mesh.line((0.1, 0, 0), (1, 0, 0), 4),
+        STEEL,
+        section=fm.Section.rectangle(0.02, 0.01),
+        fixed="start",
+        reduction=fm.ModalTruncation(3),
+        damping=0.01,
+    )
     made = {
         "modes": fm.modes(mesh, STEEL, fixed="x0", count=3),
         "statics": fm.statics(mesh, STEEL, fm.Force("x1", (0, 0, 1.0)), fixed="x0"),
@@ -201,7 +212,7 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
         "mass": fm.mass_properties(mesh, STEEL),
         "response": fm.elastodynamics(blade, fm.RigidMotion((0, 0, 1.0)), t_end=0.02, step=1e-3, supports="start"),
         "campbell": fm.campbell(fixed, speeds=[0.0, 50.0], count=2),
-        "frequencies": fm.frequency_response(system, [1.0, 2.0], hinge.angle, [hinge.angle]),
+        "frequencies": fm.frequency_response(system, [1.0, 2.0], (tip, "y"), [(tip, "y")]),
     }
     for name, thing in made.items():
         thing.save(tmp_path / f"{name}.h5")
@@ -213,7 +224,7 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
                 assert np.array_equal(getattr(back, key), value), (name, key)
     place = made["response"].displacement(at=0.01)
     assert np.array_equal(fm.load(tmp_path / "response.h5").displacement(at=0.01), place)
-    assert np.array_equal(fm.load(tmp_path / "statics.h5").stress().nodal(), made["statics"].stress().nodal())
+    assert np.array_equal(fm.load(tmp_path / "statics.h5").stress.nodal, made["statics"].stress.nodal)
 
 
 # ---- what is no result ----------------------------------------------------------------------------------------------
@@ -239,7 +250,7 @@ def test_files_that_are_none_are_refused_in_words(tmp_path: Path, monkeypatch: p
     data = good.read_bytes()
     for part in (0.3, 0.6, 0.95):
         bad.write_bytes(data[: int(part * len(data))])
-        with pytest.raises(FileError, match="damaged or cut off|is cut off"):
+        with pytest.raises(FileError, match="cut off"):
             fm.load(bad)
     bad.write_bytes(data)
     with h5py.File(bad, "r+") as file:
