@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from flexmbs.errors import AnalysisError
 from flexmbs.mesh.mesh import Mesh
@@ -58,7 +58,7 @@ def turn_of(mesh: Mesh, axis: Array, name: str) -> Turn:
     near = NEAR * mesh.size
     if radius.max() <= near:
         return Turn(ON_AXIS, np.arange(mesh.n_nodes), axis_angle(axis, 2 * np.pi / ON_AXIS))
-    tree = cKDTree(mesh.points)
+    tree = scipy.spatial.cKDTree(mesh.points)
     one = int(np.argmax(radius))
     ring = int(np.sum(np.hypot(radius - radius[one], across[:, 2] - across[one, 2]) < near))
     for sectors in range(ring, 2, -1):

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.interpolate
+import scipy
 import scipy.linalg
 from numpy.typing import NDArray
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from flexmbs.analyses.spinning_models import SpinningModel, handedness
 
@@ -123,7 +123,7 @@ def _matched(model: SpinningModel, first: Set, second: Set) -> Set:
     # of modes that are alike the nearer eigenvalue continues: a slight preference only
     apart = np.abs(second.values - first.values[:, None])
     apart = apart / (apart + np.abs(second.values) + np.abs(first.values)[:, None] + 1e-300)
-    rows, columns = linear_sum_assignment(likeness - 1e-3 * apart, maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(likeness - 1e-3 * apart, maximize=True)
     # what finds no partner, at the edge of what was solved for, stays as it was, with no assurance
     values, shapes, sure = first.values.copy(), first.shapes.copy(), np.zeros(len(first.values))
     values[rows], shapes[:, rows], sure[rows] = (

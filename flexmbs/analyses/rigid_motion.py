@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.integrate
-import scipy.interpolate
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import Body, rotation_matrix, vector

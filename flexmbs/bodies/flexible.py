@@ -231,12 +231,20 @@ class FlexibleBody(Body):
 
     def _frame(self, position: Array, axes: Array, shapes: Array, second: Array) -> Frame:
         """A frame whose terms of second order are counted from the axes that carry the shortening along."""
-        carried = np.zeros_like(second)
         if self.shortening is not None:
             tau, rho = self.shortening
-            carried = np.concatenate([tau + np.cross(rho, position[:, None, None], axis=0), rho])
-        second = second - carried
+            second = second - np.concatenate([tau + np.cross(rho, position[:, None, None], axis=0), rho])
         return Frame(self, position, axes, shapes, second if second.any() else None)
+
+    def shape_axes(self, d: Array) -> tuple[Array, Array]:
+        """Shift and turn (time, 3) of the axes in which nodes are at x + Φ d, seen from the floating frame.
+
+        The two differ in terms of second order, by what the floating frame carries along; see ``shortening``.
+        """
+        if self.shortening is None:
+            return np.zeros((len(d), 3)), np.zeros((len(d), 3))
+        shift, turn = (-np.einsum("tk,ikl,tl->ti", d, part, d, optimize=True) / 2 for part in self.shortening)
+        return np.asarray(shift), np.asarray(turn)
 
     # ---- constants ----------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK45, OdeSolver, Radau
 
 from flexmbs.errors import FlexmbsError, ModelError, SolverError
 from flexmbs.given import number
@@ -17,14 +17,15 @@ from flexmbs.integrators.chart import RANK, LostError
 from flexmbs.integrators.events import Watch
 from flexmbs.integrators.history import History, Keeper, Snapshot
 from flexmbs.integrators.motion import Motion
-from flexmbs.integrators.steppers import TABLEAUS, PythonSteps, Stepper
+from flexmbs.integrators.steppers import METHODS as COMPILED
+from flexmbs.integrators.steppers import PythonSteps, Stepper
 from flexmbs.integrators.tree_motion import TreeMotion
 from flexmbs.joints.measures import ANGLE
 from flexmbs.system.state import State
 
 Array = NDArray[np.float64]
 
-STEPPERS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau}
+METHODS = ("DOP853", "RK45", "Radau")
 SMALLEST = 100 * np.finfo(float).eps
 PATIENCE, TOO_SLOW = 1000, 1e-6
 """A run that advances by less than this fraction of its time in so many steps will not get there: it stops."""
@@ -42,8 +43,8 @@ class AdaptiveIntegrator(ABC):
         formulation = getattr(self, "formulation", None)
         if formulation is not None and (isinstance(formulation, type) or not hasattr(formulation, "solve")):
             raise ModelError(f"formulation must be one such as Maggi(), not {formulation!r}.")
-        if self.method not in STEPPERS:
-            raise ModelError(f"method is one of {', '.join(STEPPERS)}, not {self.method!r}.")
+        if self.method not in METHODS:
+            raise ModelError(f"method is one of {', '.join(METHODS)}, not {self.method!r}.")
         if not SMALLEST <= number(self.rtol) < 1.0:
             raise ModelError(f"rtol must be at least {SMALLEST:.1e} and less than 1, not {self.rtol}.")
         if not (np.isfinite(number(self.atol)) and self.atol >= 0.0):
@@ -224,9 +225,9 @@ class _Run:
             if not compiled:
                 return PythonSteps(self.motion, self.name, self.t, y, last, self.length)
             return Stepper(self.motion, self.name, self.t, y, last, 0.0, errors, self.length, fixed=True)
-        if compiled and self.name in TABLEAUS:
+        if compiled and self.name in COMPILED:
             return Stepper(self.motion, self.name, self.t, y, last, method.rtol, errors, first)
-        kind = STEPPERS[method.method]
+        kind = getattr(scipy.integrate, method.method)
         return kind(self.motion.rates, self.t, y, last, rtol=method.rtol, atol=errors, first_step=first)
 
     def _stops(self) -> list[float]:

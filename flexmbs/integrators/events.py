@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from flexmbs.errors import ModelError
 from flexmbs.integrators.history import History, Snapshot, history_of, joined
@@ -145,7 +145,7 @@ class Watch:
         root = end
         if known[end] != 0.0:
             finest = max(1e-12 * (end - begin), 4 * float(np.spacing(end)))
-            root = float(brentq(height, begin, end, xtol=finest, rtol=1e-15))
+            root = float(scipy.optimize.brentq(height, begin, end, xtol=finest, rtol=1e-15))
         if begin == self.start and root - begin <= AGAIN * (end - begin):
             return None
         return ends[1] if root == end else curve(root)

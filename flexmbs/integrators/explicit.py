@@ -10,7 +10,7 @@ from flexmbs.errors import ModelError
 from flexmbs.integrators.adaptive import equal_steps
 from flexmbs.integrators.events import Watch
 from flexmbs.integrators.history import History, Keeper
-from flexmbs.integrators.steppers import TABLEAUS
+from flexmbs.integrators.steppers import METHODS
 from flexmbs.integrators.tangent_space import TangentSpaceODE
 from flexmbs.system.state import State
 
@@ -29,8 +29,8 @@ class ExplicitRK:
     method: str = "RK4"
 
     def __post_init__(self) -> None:
-        if self.method not in TABLEAUS:
-            raise ModelError(f"method is one of {', '.join(TABLEAUS)}, not {self.method!r}.")
+        if self.method not in METHODS:
+            raise ModelError(f"method is one of {', '.join(METHODS)}, not {self.method!r}.")
 
     @property
     def order(self) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are imported when first used: integrate alone takes a tenth of a second
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, RK45
 
 from flexmbs.integrators.closed_tree import ALL as STEP
 from flexmbs.integrators.closed_tree import FINE, WORDS
@@ -35,20 +36,26 @@ def _tableau(a: Any, b: Any, c: Any, errors: Any, order: int) -> Tableau:
     )  # fmt: skip
 
 
-TABLEAUS = {
-    "RK4": _tableau([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6],
-                    [0, 0.5, 0.5, 1], np.zeros((0, 5)), 4),
-    "RK45": _tableau(np.pad(RK45.A, ((0, 0), (0, 1))), RK45.B, RK45.C, [RK45.E], 4),
-    "DOP853": _tableau(DOP853.A, DOP853.B, DOP853.C, [DOP853.E5, DOP853.E3], 7),
-}  # fmt: skip
-
-
+METHODS = ("RK4", "RK45", "DOP853")
 NOTHING = _tableau(np.zeros((1, 1)), [1.0], [0.0], np.zeros((0, 2)), 1)
+
+
+@cache
+def tableau(method: str) -> Tableau:
+    """Coefficients of one of ``METHODS``; those with error control are SciPy's."""
+    if method == "RK4":
+        a = [[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]]
+        return _tableau(a, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0, 0.5, 0.5, 1], np.zeros((0, 5)), 4)
+    if method == "RK45":
+        own = scipy.integrate.RK45
+        return _tableau(np.pad(own.A, ((0, 0), (0, 1))), own.B, own.C, [own.E], 4)
+    own = scipy.integrate.DOP853
+    return _tableau(own.A, own.B, own.C, [own.E5, own.E3], 7)
 
 
 def fixed_tableau(method: str) -> Tableau:
     """The method without its error estimate, which makes its steps equal."""
-    whole = TABLEAUS[method]
+    whole = tableau(method)
     return whole._replace(errors=np.zeros((0, len(whole.b) + 1)))
 
 
@@ -95,7 +102,7 @@ class Stepper:
         fixed: bool = False,
     ) -> None:
         self.motion, self.last, self.rtol, self.fixed = motion, last, rtol, fixed
-        self.method = fixed_tableau(method) if fixed else TABLEAUS[method]
+        self.method = fixed_tableau(method) if fixed else tableau(method)
         self.name, self.status, self.max_step = method, "running", np.inf
         n, s = len(y), len(self.method.b)
         self.floor = np.append(floor, motion.speeds)
@@ -147,18 +154,19 @@ class Stepper:
         if self.fixed:
             return cubic(self.motion, before, y, self.t, run.y.copy())
         if self.name == "RK45":
-            powers = run.k.T @ RK45.P
+            powers = run.k.T @ scipy.integrate.RK45.P
 
             def quartic(t: float) -> Array:
                 s = (t - before) / h
                 return np.asarray(y + h * powers @ s ** np.arange(1, 5))
 
             return quartic
-        k = np.vstack([run.k, np.zeros((len(DOP853.A_EXTRA), len(y)))])
+        own = scipy.integrate.DOP853
+        k = np.vstack([run.k, np.zeros((len(own.A_EXTRA), len(y)))])
         s = len(run.k)
-        for row, (a, c) in enumerate(zip(DOP853.A_EXTRA, DOP853.C_EXTRA, strict=True), start=s):
+        for row, (a, c) in enumerate(zip(own.A_EXTRA, own.C_EXTRA, strict=True), start=s):
             k[row] = self.motion.rates(before + c * h, y + h * a[:row] @ k[:row])
-        terms = [change, h * k[0] - change, 2 * change - h * (k[s - 1] + k[0]), *(h * DOP853.D @ k)]
+        terms = [change, h * k[0] - change, 2 * change - h * (k[s - 1] + k[0]), *(h * own.D @ k)]
 
         def seventh(t: float) -> Array:
             x, out = (t - before) / h, np.zeros_like(y)
@@ -193,7 +201,7 @@ class PythonSteps:
     """Steps of fixed length for motions that call Python functions, or have no tree."""
 
     def __init__(self, motion: Any, method: str, t: float, y: Array, last: float, length: float) -> None:
-        self.motion, self.method, self.t, self.y, self.last, self.h_abs = motion, TABLEAUS[method], t, y, last, length
+        self.motion, self.method, self.t, self.y, self.last, self.h_abs = motion, tableau(method), t, y, last, length
         self.status, self.max_step = "running", np.inf
         self.before = (t, y)
 

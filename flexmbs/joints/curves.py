@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.interpolate
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import finite, numbers, positive, vector

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from flexmbs.errors import MeshError
 from flexmbs.mesh.data import MeshData
@@ -26,7 +26,9 @@ def coincident_nodes(data: MeshData, tolerance: float | None = None) -> Index:
     """For every node the lowest-numbered node in the same place; chains of close nodes count as one place."""
     points = data["points"]
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
-    pairs = cKDTree(points).query_pairs(COINCIDENT * size if tolerance is None else tolerance, output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(points).query_pairs(
+        COINCIDENT * size if tolerance is None else tolerance, output_type="ndarray"
+    )
     if not len(pairs):
         return np.arange(len(points))
     graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(len(points),) * 2)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.interpolate
+import scipy
 
 from flexmbs.errors import FlexmbsError
 from flexmbs.profiles.profile import Profile, number, numbers

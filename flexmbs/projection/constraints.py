@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from flexmbs.errors import ProjectionError
 from flexmbs.nullspace import null_space
@@ -107,7 +107,7 @@ def _pairs(model: NodalModel, slaves: Nodes, masters: Nodes, tolerance: float | 
         return np.column_stack([s, t])
     points = model.points
     reach = 1e-6 * float(np.linalg.norm(np.ptp(points, axis=0))) if tolerance is None else tolerance
-    distance, nearest = cKDTree(points[t]).query(points[s])
+    distance, nearest = scipy.spatial.cKDTree(points[t]).query(points[s])
     far = np.flatnonzero(distance > reach)
     if len(far):
         worst = far[np.argmax(distance[far])]

@@ -46,6 +46,7 @@ class Space:
             if place.columns is not None:
                 taken[mine] = True
                 columns.append(place.columns)
+        _refuse_loose_pieces(part, places, held)
         inner = np.flatnonzero(~taken)
         n = part.n_dofs
         pick = sp.csr_array((np.ones(len(inner)), (inner, np.arange(len(inner)))), shape=(n, len(inner)))
@@ -109,10 +110,7 @@ class Space:
         try:
             return factorize(self.K[free][:, free], product=product), free
         except SolverError as error:
-            raise ModelError(
-                f"{self.part.name}: the part cannot be reduced: {error}. Its mesh is in {self.part.mesh.n_pieces} "
-                "pieces; merged_nodes() ties pieces that touch."
-            ) from error
+            raise ModelError(f"{self.part.name}: the part cannot be reduced: {error}.") from error
 
     def respond(self, f: Array) -> Array:
         """z under loads f (size, k) with the held coordinates at rest."""
@@ -155,6 +153,27 @@ class Space:
             )
         points = [np.asarray(place.rows @ motions) for place in self.places if place.columns is not None]
         return np.vstack([motions[inner], *points])
+
+
+def _refuse_loose_pieces(part: Part, places: tuple[Interface, ...], held: NDArray[np.bool_]) -> None:
+    """What neither elements nor rigid interfaces connect is told from the graph of nodes, not from small pivots."""
+    p, n = part.dofs_per_node, part.n_dofs // part.dofs_per_node
+    coupled = sp.coo_array(part.stiffness)
+    ties = [np.broadcast_to(place.nodes[:1], place.nodes.shape) for place in places if place.columns is not None]
+    tied = [place.nodes for place in places if place.columns is not None]
+    rows, columns = np.concatenate([coupled.row // p, *ties]), np.concatenate([coupled.col // p, *tied])
+    graph = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    _, piece = sp.csgraph.connected_components(graph, directed=False)
+    used = np.unique(coupled.row // p)
+    pieces = np.unique(piece[used])
+    anchored = piece[np.flatnonzero(held) // p] if held.any() else pieces[:1]
+    loose = np.setdiff1d(pieces, anchored)
+    if len(loose):
+        node = int(used[piece[used] == loose[0]][0])
+        raise ModelError(
+            f"{part.name}: the part cannot be reduced: it is in {len(pieces)} pieces; nothing connects the one with "
+            f"node {node} to the rest. merged_nodes() ties pieces that touch; a rigid interface joins others."
+        )
 
 
 @dataclass(frozen=True, eq=False)

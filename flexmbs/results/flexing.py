@@ -58,7 +58,8 @@ class Flexing(Moving):
         moving = self._on_flexible(frame)
         factors = self._load_factors(frame.body) if corrected and isinstance(frame.body, FlexibleBody) else None
         if chord is None:
-            return _shift(moving, factors)
+            shift, turn = self._shape_axes(frame.body)
+            return _shift(moving, factors) - shift - np.cross(turn, frame.position)
         if isinstance(chord, str) or not isinstance(chord, Sequence) or len(chord) != 2:
             raise ModelError(f"chord= takes two sets or frames, e.g. ('big_end', 'small_end'), not {chord!r}.")
         places = [frame.body.at(end) if isinstance(end, str) else end for end in chord]
@@ -90,12 +91,15 @@ class Flexing(Moving):
         if not np.isfinite(scale):
             raise ModelError(f"scale must be a finite number, not {scale!r}.")
         moved, motion = nodal(body, some.elastic(body)), some.motion(body)
+        shift, turn = some._shape_axes(body)
         held = [FrameMotion(f, motion, some._elastic(body)) for f in self._held(body)]
         places = np.array([f.frame.position for f in held]).reshape(-1, 3)
         for k, one in enumerate(moved):
             shifts, turns = (np.array([getattr(f, part)[k] for f in held]) for part in ("shift", "turn"))
+            if held:
+                shifts, turns = shifts - shift[k] - np.cross(turn[k], places), turns - turn[k]
             moved[k] = points + exaggerated(points, one, float(scale), places, shifts, turns)
-        return _one(motion.position[:, None, :] + moved @ motion.rotation.transpose(0, 2, 1), at)
+        return _one(some.position(body)[:, None, :] + moved @ some.rotation(body).transpose(0, 2, 1), at)
 
     # ---- stress -------------------------------------------------------------------------------------------------
 
@@ -187,6 +191,11 @@ class Flexing(Moving):
         if not isinstance(frame, Frame) or not frame.body.modes:
             raise ModelError(f"a frame on a flexible body is needed, e.g. rod.at('midspan'), not {frame!r}.")
         return FrameMotion(frame, self.motion(frame.body), self._elastic(frame.body))
+
+    def _shape_axes(self, body: Body) -> tuple[Array, Array]:
+        """Shift and turn of the axes in which nodes are at x + Φ d, seen from the floating frame."""
+        d = self.elastic(body)
+        return body.shape_axes(d) if isinstance(body, FlexibleBody) else (np.zeros((len(d), 3)), np.zeros((len(d), 3)))
 
     def _held(self, body: FlexibleBody) -> list[Frame]:
         """Frames of a body that joints hold, one for each place; its interfaces where there are none."""

@@ -62,8 +62,9 @@ def body_motion(system: System, q: Array, v: Array, rate: Array, body: Body) -> 
 
 
 def elastic_motion(system: System, q: Array, v: Array, rate: Array, body: Body) -> Elastic:
-    """Elastic coordinates of a body, which come last among its own."""
-    b, n = system.body_number(body), body.modes
+    """Elastic coordinates of a body, which come last among its own; none where the system has it locked."""
+    b = system.body_number(body)
+    n = system.bodies[b].modes
     k, m = int(system.layout.body_q[b + 1]), int(system.layout.body_v[b + 1])
     return Elastic(q[:, k - n : k], v[:, m - n : m], rate[:, m - n : m])
 

@@ -196,8 +196,10 @@ class Moving:
         return np.asarray(values + 2 * np.pi * np.round((self.angles[:, known] - values) / (2 * np.pi)))
 
     def _moving(self, at: Frame | Body) -> BodyMotion | FrameMotion:
+        if isinstance(at, Body) and not at.modes:
+            return self.motion(at)
+        if isinstance(at, Body):
+            at = at.at()  # of a flexible one: the axes in which its nodes are at x + Φ d
         if isinstance(at, Frame):
             return FrameMotion(at, self.motion(at.body), self._elastic(at.body))
-        if isinstance(at, Body):
-            return self.motion(at)
         raise ModelError(f"{at!r} is not in this system: a frame or a body of the system is needed.")

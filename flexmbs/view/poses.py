@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from flexmbs.bodies.body import GROUND, Frame
+from flexmbs.bodies.flexible import FlexibleBody
 from flexmbs.errors import AnalysisError
 from flexmbs.results import Result
 from flexmbs.system.system import System
@@ -57,8 +58,13 @@ class Poses:
         return np.asarray(self.position[b] + np.einsum("tij,tj->ti", self.rotation[b], self._local(frame, b)))
 
     def pose(self, b: int, k: int) -> tuple[Array, Array, Array]:
-        """Position, rotation and elastic coordinates of body b at the k-th time."""
-        return self.position[b, k], self.rotation[b, k], self.elastic[b][k]
+        """Where body b is at the k-th time: origin and rotation of the axes of its shapes, elastic coordinates."""
+        position, rotation, d = self.position[b, k], self.rotation[b, k], self.elastic[b][k]
+        body = self.system.bodies[b] if b < len(self.system.bodies) else None
+        if isinstance(body, FlexibleBody):
+            shift, turn = body.shape_axes(d[None])
+            position, rotation = position + rotation @ shift[0], rotation @ Rotation.from_rotvec(turn[0]).as_matrix()
+        return position, rotation, d
 
     def _deforms(self, frame: Frame, b: int) -> bool:
         return frame.shapes.shape[1] > 0 and frame.shapes.shape[1] == self.elastic[b].shape[1]

@@ -39,6 +39,8 @@ Array = NDArray[np.float64]
 
 FRAMES = 400
 """Frames of a page where not said otherwise, if the result keeps as many instants."""
+MOST_FRAMES, TURN = 2000, 0.5
+"""More frames are taken, up to a number, until no body turns by more than an angle [rad] from one to the next."""
 VALUES = 4_000_000
 """Stresses of a page (points × frames); of larger surfaces fewer frames are coloured, and blended in between."""
 FIELDS = ("von_mises", "displacement", "speed")
@@ -70,8 +72,8 @@ def report(
     Parameters
     ----------
     title : of the page, by default the name of the file.
-    frames : number of the result's instants that the page shows, evenly chosen; by default all, up to 400. In between,
-        the page interpolates.
+    frames : number of the result's instants that the page shows, evenly chosen; by default all, up to 400, and
+        more of what turns fast. In between, the page interpolates.
     scale : how many times too large deformation is drawn at first; ``"auto"`` makes it visible.
     color : at first, one of None (each body its own), ``"speed"``, ``"von_mises"``, ``"displacement"``; ``"auto"`` is
         the stress where there is any. All that the mechanism has can be chosen on the page.
@@ -86,7 +88,8 @@ def report(
     if not len(result.t):
         raise AnalysisError("report: this Result has no instants, so that there is nothing to show.")
     name = target.stem.replace("_", " ") if title is None else str(title)
-    shown = result.t[_instants(result, frames)]
+    turned = _turned(result)
+    shown = result.t[_instants(result, frames, turned)]
     possible = [c for c in FIELDS if _has(c, result)]
     if color == "auto":
         color = "von_mises" if "von_mises" in possible else None
@@ -104,6 +107,7 @@ def report(
         "title": name,
         "t": floats(shown - shown[0]),
         "start": float(shown[0]),
+        "turns": turned / (2 * np.pi),
         "scale": picture.scale if flesh else None,
         "color": color,
         "fields": [_field(c, one, shown[0]) for c, one in fields.items()],
@@ -129,11 +133,17 @@ def _checked(path: str | PathLike[str]) -> Path:
     return target
 
 
-def _instants(result: Result, frames: int | None) -> NDArray[np.int64]:
+def _turned(result: Result) -> float:
+    """How far the body that turns most has turned in all [rad]."""
+    spins = [np.linalg.norm(result.angular_velocity(body), axis=1) for body in result.system.bodies]
+    return float(max(np.sum((spin[1:] + spin[:-1]) / 2 * np.diff(result.t)) for spin in spins))
+
+
+def _instants(result: Result, frames: int | None, turned: float) -> NDArray[np.int64]:
     """Numbers of the instants shown."""
     count = len(result.t)
     if frames is None:
-        frames = min(count, FRAMES)
+        frames = min(count, max(FRAMES, min(MOST_FRAMES, int(turned / TURN))))
     if isinstance(frames, bool) or not isinstance(frames, int | np.integer) or frames < 1:
         raise AnalysisError(f"frames must be a whole number, at least 1, not {frames!r}.")
     if frames >= count:

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from flexmbs.view.flesh import Flesh
 from flexmbs.view.force_pieces import rods, springs
-from flexmbs.view.look import Piece
+from flexmbs.view.look import DARK, GROUND, STEEL, Piece
 from flexmbs.view.mechanism import Drawing
 from flexmbs.view.report_packing import floats, integers, shorts
 from flexmbs.view.scene import Surface
@@ -22,6 +22,8 @@ from flexmbs.view.skin import sharp_edges
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+GREYS = (STEEL, DARK, GROUND)
+"""Colours that stay beside bodies coloured by a field."""
 LEFT_OUT = 1e-3
 """Deformation that the page leaves out, as part of the largest: shapes that hardly occur are not sent."""
 
@@ -56,7 +58,8 @@ def _solids(pieces: Sequence[Piece]) -> dict[str, Any]:
         listed.append(
             {
                 "color": piece.color, "lit": piece.lit, "own": piece.own, "opacity": piece.opacity,
-                "flesh": isinstance(piece, Flesh), "start": at.tolist(), "end": after.tolist(),
+                "flesh": isinstance(piece, Flesh), "grey": piece.color in GREYS,
+                "start": at.tolist(), "end": after.tolist(),
             }
         )  # fmt: skip
         at = after
@@ -97,7 +100,8 @@ def split(points: Array, triangles: Index) -> tuple[Index, Index]:
 def _motion(drawing: Drawing, number: int) -> dict[str, Any]:
     """Position and quaternion (x, y, z, w) without jumps of sign in each frame, one for all if it rests, and speeds."""
     shown = drawing.shown
-    place, turn = shown.position[number], shown.rotation[number]
+    poses = [shown.pose(number, k) for k in range(len(shown.t))]
+    place, turn = np.array([p for p, _, _ in poses]), np.array([r for _, r, _ in poses])
     rests = np.ptp(place, axis=0).max() <= 1e-9 * drawing.look.size and np.ptp(turn, axis=0).max() <= 1e-9
     some = slice(0, 1) if rests else slice(None)
     quaternion = Rotation.from_matrix(turn[some]).as_quat()

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import flexmbs as fm
+from flexmbs.view.flesh import Flesh
+from flexmbs.view.mechanism import Options, drawing
 from flexmbs.view.poses import as_result
 
 
@@ -19,6 +22,17 @@ class Made:
     bar: fm.FlexibleBody
     ball: fm.RigidBody
     pin: fm.Revolute
+
+    def surface(self, k: int, scale: float) -> NDArray[np.float64]:
+        """Where pictures draw the surface of the bar at the k-th instant, at true scale where its nodes are."""
+        picture = drawing(self.result, self.result.t[k : k + 1], Options(scale=scale), None)
+        piece = next(p for p in picture.pieces if isinstance(p, Flesh))
+        points = piece.moved(*picture.shown.pose(piece.body, 0))
+        if scale == 1.0:
+            rest = self.bar.reduced.mesh.points
+            nearest = np.linalg.norm(piece.solid.points[:, None] - rest, axis=2).argmin(axis=1)
+            points = self.result.deformed(self.bar, at=self.result.t[k])[nearest]
+        return points
 
 
 @pytest.fixture(scope="session")

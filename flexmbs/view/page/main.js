@@ -34,7 +34,8 @@ async function start() {
   // ---- time
   const slider = find("time"), clock = find("clock"), play = find("play");
   const digits = last > 0 ? Math.min(Math.max(0, 3 - Math.floor(Math.log10(last))), 9) : 3;
-  const natural = last >= 2 && last <= 20 ? 1 : last / 6 || 1; // seconds of motion in one of the page
+  // seconds of motion in one of the page: real time or all in 6 s, and nothing turns more than twice in a second
+  const natural = Math.min(last >= 2 && last <= 20 ? 1 : last / 6 || 1, data.turns > 0 ? (2 * last) / data.turns : Infinity);
   slider.max = last || 1;
   slider.step = last / 2000 || 1;
   find("transport").hidden = !(last > 0);

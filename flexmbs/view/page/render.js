@@ -14,7 +14,7 @@ void main() {
   lit = kind.y;
   mapped = (field == 1 && flesh) || ((field == 2 || field == 3) && own) ? 1.0 : 0.0;
   share = field == 3 ? length(velocity + cross(spin, place.xyz - model[3].xyz)) * perUnit : value;
-  color = field > 0 && lit > 0.5 ? vec4(own ? plain : steel, paint.a) : paint;
+  color = field > 0 && lit > 0.5 && kind.w < 0.5 ? vec4(own ? plain : steel, paint.a) : paint;
 }`, `#version 300 es
 precision highp float;
 in vec3 facing; in vec4 color; in float share; flat in float mapped; flat in float lit;
@@ -88,7 +88,7 @@ class Scene {
       const color = [...rgb(piece.color), piece.opacity].map((c) => Math.round(255 * c));
       for (let j = piece.start[1]; j < piece.end[1]; j++) {
         paint.set(color, 4 * j);
-        kind.set([piece.own ? 255 : 0, piece.lit ? 255 : 0, piece.flesh ? 255 : 0, 0], 4 * j);
+        kind.set([piece.own ? 255 : 0, piece.lit ? 255 : 0, piece.flesh ? 255 : 0, piece.grey ? 255 : 0], 4 * j);
       }
       if (piece.own) [ownEnd, ownEdges] = [3 * piece.end[2], piece.end[3]];
     }
