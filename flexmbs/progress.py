@@ -62,8 +62,14 @@ class Progress(AbstractContextManager["Progress"]):
     def __enter__(self) -> Progress:
         stream = sys.stderr
         if stream is not None and _wanted() and _line.acquire(blocking=False):
-            self._ticker = threading.Thread(target=self._tick, args=(stream, _lives(stream)), daemon=True)
-            self._ticker.start()
+            try:
+                self._ticker = threading.Thread(target=self._tick, args=(stream, _lives(stream)), daemon=True)
+                self._ticker.start()
+            except BaseException:  # Ctrl-C just now
+                self._over.set()
+                self._ticker = None
+                _line.release()
+                raise
         return self
 
     def __exit__(

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], int] = asked.command
     with warnings.catch_warnings():
         warnings.filterwarnings("default", category=UserWarning)
-        warnings.showwarning = _warn
+        warnings.showwarning = _warner()
         try:
             code = command(asked)
             sys.stdout.flush()
@@ -64,9 +64,16 @@ def _words(problem: Exception) -> str:
     return " ".join(str(problem).split())
 
 
-def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    """Warnings as one line, without the line of code that caused them."""
-    print(f"warning: {message}", file=sys.stderr)
+def _warner() -> Callable[..., None]:
+    """Warnings as one line, each once, without the line of code that caused them."""
+    said: set[str] = set()
+
+    def warn(message: Warning | str, *where: Any, **more: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+    return warn
 
 
 def _parser() -> argparse.ArgumentParser:

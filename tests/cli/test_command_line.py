@@ -102,6 +102,7 @@ def test_problems_become_one_line_and_a_code(
 ) -> None:
     def fails(asked: Any) -> int:
         warnings.warn("first this", fm.ModelWarning, stacklevel=1)
+        warnings.warn("first this", fm.ModelWarning, stacklevel=1)
         raise problem
 
     monkeypatch.setattr(cli, "doctor", fails)
