@@ -229,8 +229,9 @@ def test_steps_that_take_long_are_called_in_smaller_numbers() -> None:
 
 
 LONG = """
-import sys
+import signal
 import flexmbs as fm
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 ground, arm = fm.Ground(), fm.PlanarBody("arm", 1.0, 0.1)
 hinge = fm.planar.Revolute("hinge", ground.at(0, 0), arm.at(-1, 0), rate=1.0)
 system = fm.System([ground, arm], [hinge])
