@@ -49,7 +49,7 @@ ALL_VALUES = 40_000_000
 """Stresses (nodes × instants) among which the largest is found."""
 STOPS = 64
 """Colours of a colour bar."""
-SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "plots.js", "main.js")
+SCRIPTS = ("unpack.js", "camera.js", "motion.js", "render.js", "pick.js", "plots.js", "main.js")
 
 
 def report(
@@ -93,6 +93,8 @@ def report(
     possible = [c for c in FIELDS if _has(c, result)]
     if color == "auto":
         color = "von_mises" if "von_mises" in possible else None
+    if not (color is None or isinstance(color, str)):
+        raise AnalysisError(f'report: color is None or a name, e.g. "von_mises", not {color!r}.')
     check_color(color, result)
     if color is not None and color not in possible:
         possible.append(color)

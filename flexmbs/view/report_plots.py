@@ -69,6 +69,8 @@ class Seen:
 def plots(result: Result, asked: Any, seen: Seen) -> list[Plot]:
     """The plots asked for; by default those of ``FIRST`` that the mechanism has."""
     if asked is None:
+        if len(result.t) == 1:
+            return []  # a position has no histories
         found = [_named(result, name, seen) for name in FIRST]
         return [plot for plot in found if plot is not None]
     out = []

@@ -130,12 +130,13 @@ def _deforming(pieces: Sequence[Piece], d: Array, rate: Array) -> dict[str, Any]
     directions, few = principal(both, d)
     if not len(few) and not any(isinstance(p, Flesh) for p in pieces):
         return {}
-    shapes = [(part @ directions).reshape(-1, 3, directions.shape[1]).transpose(2, 1, 0) for part in both]
+    n, count = len(both[0]) // 3, len(few)  # perhaps none, where nothing is deformed
+    shapes = [(part @ directions).reshape(n, 3, count).transpose(2, 1, 0).reshape(3 * count, n) for part in both]
     return {
         "coordinates": floats(d @ few.T),
         "rates": floats(rate @ few.T),
-        "carried": shorts(shapes[0].reshape(-1, shapes[0].shape[2])),
-        "bends": shorts(shapes[1].reshape(-1, shapes[1].shape[2])),
+        "carried": shorts(shapes[0]),
+        "bends": shorts(shapes[1]),
     }
 
 

@@ -63,7 +63,7 @@ def placed(body: dict[str, Any], k: int, scale: float) -> Array:
     points = body["points"].T
     if "coordinates" in body:
         c = body["coordinates"][k]
-        shapes = [body[key].reshape(len(c), 3, -1) for key in ("carried", "bends")]
+        shapes = [body[key].reshape(len(c), 3, len(points)) for key in ("carried", "bends")]
         points = points + np.einsum("r,rin->ni", c, shapes[0] + scale * shapes[1])
     *x, a, b, c, d = body["pose"][k if len(body["pose"]) > 1 else 0]
     turned = np.array(
@@ -288,6 +288,15 @@ def test_what_turns_fast_has_more_frames(tmp_path: Path) -> None:
     assert (np.sum(pose[1:, 3:] * pose[:-1, 3:], axis=1) > 0).all()  # no jumps of sign
 
 
+def test_what_is_not_deformed(made: Any, tmp_path: Path) -> None:
+    data = read(view.report(made.result.system, tmp_path / "straight.html"))
+    bar = body_named(data, "bar")
+    assert bar["coordinates"].shape == (1, 0)
+    count = bar["pieces"][0]["end"][0]
+    assert np.ptp(placed(bar, 0, 10.0)[:count], axis=0) == pytest.approx([1.0, 0.1, 0.1], abs=1e-4)
+    assert np.abs(bar["nodal"]["von_mises"]).max() <= data["fields"][0]["high"]
+
+
 def test_warnings_are_on_the_page(made: Any, tmp_path: Path) -> None:
     r = made.result
     q = r.q.copy()
@@ -310,6 +319,7 @@ def test_rigid_kinematics_and_positions(tmp_path: Path) -> None:
     assert [p["title"] for p in data["plots"]] == ["Energy"]
     still = read(view.report(system, tmp_path / "s.html"))
     assert len(still["t"]) == 1
+    assert still["plots"] == []
 
 
 def test_refusals(made: Any, tmp_path: Path) -> None:
@@ -318,6 +328,7 @@ def test_refusals(made: Any, tmp_path: Path) -> None:
         ("frames must be a whole number", {"frames": 0}),
         ("frames must be a whole number", {"frames": 2.5}),
         ("color must be", {"color": "heat"}),
+        ("color is None or a name", {"color": {made.bar: 3.0}}),
         ('scale must be a number or "auto"', {"scale": "huge"}),
         ("'heat' is no plot", {"plots": ["heat"]}),
         ("there is no 'drives': the mechanism has no drives", {"plots": ["drives"]}),

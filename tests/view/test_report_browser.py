@@ -47,7 +47,9 @@ def opened(browser: Any, written: Path) -> Iterator[Opened]:
     asked: list[str] = []
     contexts = []
 
-    def open_page(width: int = 1280, height: int = 800, scheme: str = "light", motion: str = "reduce") -> Any:
+    def open_page(
+        width: int = 1280, height: int = 800, scheme: str = "light", motion: str = "reduce", path: Path = written
+    ) -> Any:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion=motion
         )
@@ -56,7 +58,7 @@ def opened(browser: Any, written: Path) -> Iterator[Opened]:
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(written.as_uri())
+        page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready=true]")
         settle(page)
         return page
@@ -65,7 +67,7 @@ def opened(browser: Any, written: Path) -> Iterator[Opened]:
     for context in contexts:
         context.close()
     assert said == []
-    assert [url for url in asked if url != written.as_uri() and not url.startswith("data:")] == []
+    assert [url for url in asked if not (url.startswith("data:") or re.match(r"file:.*\.html$", url))] == []
 
 
 def settle(page: Any) -> None:
@@ -272,6 +274,30 @@ def test_the_browser_computes_what_the_result_says(opened: Opened, made: Any, sc
             np.testing.assert_allclose(np.array(got["speed"])[:n], np.pi * arm, atol=1e-3)
 
 
+def test_the_pointer_tells_body_and_value(opened: Opened, made: Any) -> None:
+    """At the place of a node on the near side, in the middle of the bar."""
+    page, result = opened(), made.result
+    t, rest = float(result.t[15]), made.bar.reduced.mesh.points
+    set_time(page, t)
+    page.evaluate("() => { window.report.state.scale = 1; window.report.setTime(window.report.state.time); }")
+    page.get_by_role("button", name="View along z").click()
+    settle(page)
+    node = int(np.linalg.norm(rest - [0.5, 0.0, 0.05], axis=1).argmin())
+    matrix = np.array(page.evaluate("() => Array.from(window.report.scene.view.matrix)")).reshape(4, 4).T
+    x, y = (matrix @ [*result.deformed(made.bar, at=t)[node], 1.0])[:2]
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"] + (1 + x) / 2 * box["width"], box["y"] + (1 - y) / 2 * box["height"])
+    settle(page)
+    name, value, unit = re.fullmatch(r"(.*): ([\d.e+-]+) (\w+)", page.locator("#tip").inner_text()).groups()  # type: ignore[union-attr]
+    factor, top = page.evaluate("() => { const f = window.report.data.fields[0]; return [f.factor, f.high]; }")
+    assert name == "bar"
+    assert f"[{unit}]" in page.locator("#bar-title").inner_text()
+    assert float(value) == pytest.approx(factor * result.von_mises(made.bar, at=t)[node], abs=0.03 * top)
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 40)
+    settle(page)
+    assert page.locator("#tip").is_hidden()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (760, "dark"), (1500, "dark")])
 def test_it_fits_any_screen(opened: Opened, width: int, scheme: str) -> None:
     page = opened(width, 780, scheme)
@@ -282,6 +308,19 @@ def test_it_fits_any_screen(opened: Opened, width: int, scheme: str) -> None:
     page.get_by_role("button", name="theme").click()
     color = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert (np.mean([int(c) for c in re.findall(r"\d+", color)[:3]]) > 128) != (bright > 128)
+
+
+def test_odd_pages_are_shown_too(opened: Opened, made: Any, tmp_path: Path) -> None:
+    """Curves that are zero, constant, or have gaps; a position instead of a motion."""
+    t = made.result.t
+    gaps = np.where(t < 2.5, np.nan, t)
+    asked = [("zero [N]", 0 * t), ("constant [N]", 0 * t - 3.0), ("gaps [m]", gaps), ("tiny [m]", 1e-12 * t)]
+    page = opened(path=view.report(made.result, tmp_path / "odd.html", plots=asked))
+    set_time(page, 2.1)
+    assert page.locator("figure.plot .value").all_inner_texts() == ["0", "−3", "–", "2.10e−12"]
+    still = opened(path=view.report(made.result.system, tmp_path / "still.html"))
+    assert still.locator("#transport").is_hidden()
+    assert (pixels(still)[..., 3] > 128).mean() > 0.01
 
 
 def test_controls_have_names(opened: Opened) -> None:

@@ -18,10 +18,11 @@ async function start() {
   const invalidate = () => { state.dirty = true; };
   const camera = new Camera(data.camera, invalidate);
   const canvas = find("canvas");
-  let scene = null;
+  let scene = null, tip = null;
   try {
     scene = new Scene(canvas, data);
     camera.listen(canvas);
+    tip = new Tip(canvas, find("tip"));
   } catch (error) {
     complain("This browser shows no 3D pictures (WebGL2 is missing or switched off); plots and tables are below.");
     console.warn(error.message);
@@ -173,6 +174,7 @@ async function start() {
       scene.draw(camera, options);
       drawAxes(camera);
     }
+    if (tip && (tip.at || !tip.note.hidden)) tip.show(scene);
     requestAnimationFrame(tick);
   }
 

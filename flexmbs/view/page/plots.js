@@ -79,7 +79,7 @@ class Plot {
     const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
     if (low < 0 || low > 0.3 * high) low -= room;
     else low = low === 0 ? 0 : Math.min(0, low);
-    if (high > 0 || high < 0.3 * low) high += room;
+    if (high > 0 || high < 0.3 * low || high === low) high += room;
     const vertical = ticks(low, high, Math.max(2, height / 34));
     const texts = vertical.at.map((value) => tickText(value, vertical.step));
     this.left = 48; // the same for all plots, so that their cursors stand in one line

@@ -27,7 +27,7 @@ void main() {
   float front = max(dot(n, vec3(0.098, 0.195, 0.976)), 0.0);
   float left = max(dot(n, vec3(-0.531, 0.759, 0.379)), 0.0);
   float side = max(dot(n, vec3(0.927, -0.206, 0.309)), 0.0);
-  float light = lit > 0.5 ? min(0.30 + 0.56 * front + 0.26 * left + 0.10 * side, 1.1) : 1.0;
+  float light = lit > 0.5 ? min(0.38 + 0.50 * front + 0.24 * left + 0.10 * side, 1.1) : 1.0;
   float shine = lit > 0.5 ? 0.10 * pow(max(dot(n, normalize(vec3(-0.2, 0.45, 1.5))), 0.0), 24.0) : 0.0;
   shown = vec4(base * light + shine, color.a);
   shown.rgb *= shown.a;
@@ -61,7 +61,7 @@ function cofactors(m) {
 
 class Scene {
   constructor(canvas, data) {
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: true, premultipliedAlpha: true });
+    const gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
     if (!gl) throw new Error("no WebGL2");
     this.gl = gl;
     this.canvas = canvas;
