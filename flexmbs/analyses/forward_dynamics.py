@@ -109,7 +109,11 @@ def forward_dynamics(
             options: dict[str, Any] = {} if watch is None else {"watch": watch}
             if run is not None:
                 options |= {"keeper": run.recorder} | ({} if run.passed is None else {"passed": run.passed})
-            history, outcome, counters = method.run(system, begin, t_end, h, every, reached, **options)
+            try:
+                history, outcome, counters = method.run(system, begin, t_end, h, every, reached, **options)
+            finally:
+                if run is not None:
+                    run.recorder.close()
     more: dict[str, Any] = {"outcome": outcome, "counters": counters, "wall_time": time.perf_counter() - began}
     more |= {"events": found(system, watch), "controllers": samples}
     if run is None:

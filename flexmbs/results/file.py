@@ -247,14 +247,21 @@ class Appender:
 
     def __init__(self, path: Path, count: int) -> None:
         self.path, self.places, self.count = path, places(path), count
-        self._file = os.open(path, os.O_RDWR)
+        self._file = path.open("r+b", buffering=0)
         self._turn = 0
 
     def close(self) -> None:
         """No more instants."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._file.close()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another program has put another file in the place of this one."""
+        try:
+            there, mine = self.path.stat(), os.fstat(self._file.fileno())
+        except (OSError, ValueError):
+            return True
+        return not os.path.samestat(there, mine)
 
     def add(self, rows: Mapping[str, Array], restart: bytes | None = None) -> None:
         """More instants, and what the integrator needs to go on after the last of them."""
@@ -281,6 +288,7 @@ class Appender:
 
     def _write(self, values: NDArray[Any], offset: int) -> None:
         data: Any = memoryview(values.data).cast("B") if values.size else b""
+        self._file.seek(offset)
         while len(data):
-            done = os.pwrite(self._file, data, offset)
-            data, offset = data[done:], offset + done
+            done = self._file.write(data) or 0
+            data = data[done:]

@@ -15,7 +15,7 @@ from flexmbs import equations, materials, sections
 from flexmbs.bodies import body, flexible, ground, planar, point, rigid, shapes
 from flexmbs.bodies.ground import SPACE
 from flexmbs.errors import FileError
-from flexmbs.fem import elements, loads, lumped
+from flexmbs.fem import blocks, elements, loads, lumped, stress
 from flexmbs.fem.elements import Elements
 from flexmbs.forces import applied, body_load, bushing, contact, controller, rotating, springs, user
 from flexmbs.forces.body_load import BodyLoad
@@ -69,6 +69,7 @@ from flexmbs.system.system import System
 
 MODULES = (
     *(equations, materials, sections, body, flexible, ground, planar, point, rigid, shapes, loads, lumped, elements),
+    *(blocks, stress),
     *(applied, body_load, bushing, contact, controller, rotating, springs, user),
     *(alpha_run, baumgarte, explicit, generalized_alpha, newmark, projected, tangent_space),
     *(cam, curves, drives, joint, relations, spatial, planar_joints, user_joints, meshes, topology, laws, profiles),
@@ -111,6 +112,10 @@ def classes_of(modules: tuple[Any, ...]) -> dict[str, type]:
 CLASSES: Mapping[str, type] = classes_of(MODULES)
 
 
+ABOVE = ("analyses.", "results.result.")
+"""Where classes are that files know beside these: what analyses give."""
+
+
 class ModelEncoder(Encoder):
     """Writes models; ``watched`` are the Python functions met on the way."""
 
@@ -118,6 +123,13 @@ class ModelEncoder(Encoder):
         super().__init__(_special)
         self.watched = Watched()
         self.functions: dict[int, dict[str, Any]] = {}
+
+    def object(self, x: Any, parts: dict[str, Any], name: str | None = None, **more: Any) -> dict[str, int]:
+        """Reference to an object of a class that can be read again."""
+        label = name or class_name(type(x))
+        if label not in CLASSES and not label.startswith(ABOVE):
+            raise FileError(f"a {type(x).__name__} cannot be stored: files do not know this class.")
+        return super().object(x, parts, name, **more)
 
     def time_function(self, given: Any, delay: float = 0.0) -> Any:
         """Reference to a Python function of time, by its place among all that are watched."""

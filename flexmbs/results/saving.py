@@ -137,6 +137,8 @@ class Recorder(Keeper):
 
     def history(self) -> History:
         """All instants, as the file has them."""
+        if self._appender is not None and self._appender.replaced:
+            raise FileError(f"{self.path}: another program has replaced the file while this run went on.")
         self.close()
         found = read(self.path).histories
         return History(*(found[name] for name in HISTORIES))

@@ -58,7 +58,7 @@ def write_first(group: Any, geometry: Geometry, system: Any, first: History) -> 
 
 def _still(group: Any, geometry: Geometry) -> None:
     """What does not change with time."""
-    group.attrs["Version"] = np.array([2, 1], dtype=np.int64)
+    group.attrs["Version"] = np.array([2, 0], dtype=np.int64)
     group.attrs["Type"] = np.bytes_("UnstructuredGrid")
     sizes = {"Points": geometry.n_points, "Cells": len(geometry.types), "ConnectivityIds": len(geometry.connectivity)}
     for name, size in sizes.items():

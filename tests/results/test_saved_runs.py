@@ -15,6 +15,7 @@ import pytest
 
 import flexmbs as fm
 from flexmbs.errors import AnalysisError, FileError
+from flexmbs.results.file import Appender
 
 KEPT = ("t", "q", "v", "rate", "multipliers", "angles")
 
@@ -100,6 +101,17 @@ def test_stopped_interrupted_and_python_runs_are_complete_files(tmp_path: Path) 
     same(plain, saved)
     loaded = fm.load(tmp_path / "c.h5")
     assert np.array_equal(loaded.reaction(loaded.system.named("drive")), plain.reaction(driven.named("drive")))
+
+
+def test_two_runs_in_one_file_do_not_mix(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+
+    def replace(t: float) -> None:
+        fm.forward_dynamics(swing(), 0.1, 1e-3, save=path, overwrite=True)
+
+    with pytest.raises(FileError, match="another program has replaced the file"):
+        fm.forward_dynamics(swing(), 0.01, 1e-3, save=path, progress=replace)
+    assert fm.load(path).t[-1] == pytest.approx(0.1)
 
 
 # ---- killed ---------------------------------------------------------------------------------------------------------
@@ -295,7 +307,7 @@ def test_a_full_disk_is_heard_of_before_the_run_or_keeps_what_there_is(
 
         def later(t: float) -> None:
             if t > 0.2:
-                patch.setattr(os, "pwrite", full)
+                patch.setattr(Appender, "_write", full)
 
         with pytest.raises(FileError, match=r"b\.h5: No space left on device; the file keeps the \d+ instants"):
             fm.forward_dynamics(swing(), 3.0, 1e-3, save=tmp_path / "b.h5", progress=later)

@@ -40,6 +40,7 @@ BLADE = fm.FlexibleBody(
     loads={"push": fm.Force("end", (0.0, 1.0, 0.0))},
     position=(1.0, 0.0, 0.0),
 )
+SOLID = fm.Part.of_elements(fm.Elements(fm.Mesh.box((1, 0.1, 0.1), (3, 1, 1)), STEEL))
 PLATE = fm.FlexibleBody(
     "plate", fm.Mesh.rectangle((0.2, 0.1), (2, 1)), STEEL, thickness=0.01, fixed="x0", reduction=fm.ModalTruncation(2)
 )
@@ -128,6 +129,7 @@ OBJECTS: list[Any] = [
     fm.BodyLoad("load", BLADE, "push", fm.Harmonic(1.0, 2.0)),
     fm.Controller("pid", 0.1, [HINGE.angle, B], HINGE.angle, lambda t, x, m: (0.0, m), memory={"sum": np.zeros(2)}),
     fm.System([GROUND, BODY, BLADE], [HINGE], [fm.Gravity((0, 0, -9.81))]),
+    fm.FlexibleBody.from_matrices("matrices", SOLID.mesh, SOLID.mass, SOLID.stiffness, reduction=fm.ModalTruncation(2)),
     fm.StrainGauge(BLADE, "end"),
     BLADE.reduced,
     fm.Elements(LINE, STEEL, section=fm.Section.circle(0.01), up=(0, 1, 0)),

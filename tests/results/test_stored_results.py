@@ -204,13 +204,23 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
         reduction=fm.ModalTruncation(3),
         damping=0.01,
     )
+    line = fm.Elements(fm.Mesh.line((0.1, 0, 0), (1, 0, 0), 4), STEEL, section=fm.Section.rectangle(0.02, 0.01))
+    ground, rotor = fm.Ground(), fm.RigidBody("rotor", 10.0, (0.03, 0.03, 0.05))
+    bearings = [
+        fm.Bushing(f"bearing {z}", ground.at(0, 0, z), rotor.at(0, 0, z), stiffness=(1e6, 2e6, 1e6, 0, 0, 0))
+        for z in (-0.3, 0.3)
+    ]
+    spin = fm.RigidMotion((0, 0, 1.0))
     made = {
+        "full order": fm.elastodynamics(line, spin, t_end=0.02, step=1e-3, supports="start"),
+        "campbell of a part": fm.campbell(line, speeds=[0.0, 50.0], count=2, fixed="start"),
+        "campbell of a rotor": fm.campbell(fm.System([ground, rotor], [], bearings), [0.0, 200.0], count=4),
         "modes": fm.modes(mesh, STEEL, fixed="x0", count=3),
         "statics": fm.statics(mesh, STEEL, fm.Force("x1", (0, 0, 1.0)), fixed="x0"),
         "system modes": fm.modes(system),
         "linear": fm.linearise(system, [hinge.angle], [hinge.angle]),
         "mass": fm.mass_properties(mesh, STEEL),
-        "response": fm.elastodynamics(blade, fm.RigidMotion((0, 0, 1.0)), t_end=0.02, step=1e-3, supports="start"),
+        "response": fm.elastodynamics(blade, spin, t_end=0.02, step=1e-3, supports="start"),
         "campbell": fm.campbell(fixed, speeds=[0.0, 50.0], count=2),
         "frequencies": fm.frequency_response(system, [1.0, 2.0], (tip, "y"), [(tip, "y")]),
     }
@@ -222,6 +232,8 @@ def test_what_other_analyses_give(tmp_path: Path) -> None:
             value = getattr(thing, key)
             if isinstance(value, np.ndarray | tuple | str | float | int):
                 assert np.array_equal(getattr(back, key), value), (name, key)
+    for name in ("campbell", "campbell of a part", "campbell of a rotor"):
+        assert fm.load(tmp_path / f"{name}.h5").crossings(order=1) == made[name].crossings(order=1)
     place = made["response"].displacement(at=0.01)
     assert np.array_equal(fm.load(tmp_path / "response.h5").displacement(at=0.01), place)
     assert np.array_equal(fm.load(tmp_path / "statics.h5").stress.nodal, made["statics"].stress.nodal)
