@@ -35,6 +35,20 @@ def choose_cache_folder() -> None:
         sys.modules["numba"].config.CACHE_DIR = folder
 
 
+def folder() -> Path:
+    """Where kernels are kept: the folder that was chosen, or else the first usual one that can be written to."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    here, *others = _usual_folders()
+    return here.parent if writable(here) else others[0]  # beside the package each subpackage has a folder of its own
+
+
+def temporary(folder: Path) -> bool:
+    """Whether a folder is the one that is chosen where no usual one can be written to."""
+    return folder.name.startswith("flexmbs-") and folder.parent == Path(tempfile.gettempdir())
+
+
 def forget_stale_kernels(package: Path) -> None:
     """Remove the kernels kept in a package's folders if any of its files has changed since the last time."""
     stamp = package / "__pycache__" / "kernels.stamp"

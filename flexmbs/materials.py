@@ -22,6 +22,23 @@ VOIGT_INDEX = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
 """Position of the tensor component (i, j) in the vector."""
 
 
+USUAL = {
+    "steel": (210e9, 0.3, 7850.0),
+    "stainless_steel": (200e9, 0.3, 7900.0),
+    "cast_iron": (110e9, 0.26, 7200.0),
+    "aluminium": (70e9, 0.3, 2700.0),
+    "titanium": (114e9, 0.34, 4430.0),
+    "magnesium": (45e9, 0.35, 1810.0),
+    "copper": (117e9, 0.34, 8940.0),
+}
+"""Young's modulus [Pa], Poisson's ratio and density [kg/m³] at room temperature, for a first calculation.
+
+Steel: EN 1993-1-1, 3.2.6, with the density of EN 1991-1-1. Stainless steel: EN 1993-1-4 and EN 10088-1 (1.4301). Cast
+iron: grey, EN-GJL-250, middle of the range in EN 1561. Aluminium: EN 1999-1-1, 3.2.5. Titanium: Ti-6Al-4V, magnesium:
+AZ91, copper: Cu-ETP, as in manufacturers' data sheets. Alloys differ: moduli by some per cent, cast iron by more.
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class Material:
     """An isotropic linear elastic material; see ``orthotropic`` and ``anisotropic`` for the others.
@@ -74,6 +91,17 @@ class Material:
     def __repr__(self) -> str:
         law = f"young={self.young:g}, poisson={self.poisson:g}" if self.isotropic else "anisotropic"
         return f"<Material {self.name!r}: {law}, density={self.density:g}>"
+
+    @classmethod
+    def named(cls, name: str) -> Material:
+        """A usual material: steel, stainless_steel, cast_iron, aluminium, titanium, magnesium or copper."""
+        key = {"aluminum": "aluminium"}.get(name, name) if isinstance(name, str) else ""
+        if key not in USUAL:
+            raise MaterialError(
+                f"no material is named {name!r}; known are {', '.join(USUAL)}. Give others by their numbers: "
+                "Material(young, poisson, density)."
+            )
+        return cls(*USUAL[key], name=key)
 
     @classmethod
     def orthotropic(

@@ -15,7 +15,10 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 LAYERS = [
+    {"__main__"},
     {"cli"},
+    {"demo"},
+    {"flexmbs"},  # the public names, as users see them
     {"view", "studies"},
     {"analyses"},
     {"results"},
@@ -31,7 +34,7 @@ LAYERS = [
     {"equations"},
     {"nullspace", "linalg", "profiles"},
     {"rotations", "vectors"},
-    {"errors", "given", "kernel_cache"},
+    {"errors", "given", "kernel_cache", "progress"},
 ]
 """From top to bottom; a unit imports from lower layers only, never from a neighbour in its own."""
 
@@ -45,6 +48,7 @@ DOORS = {
     "matplotlib": "flexmbs/view/",
     "imageio": "flexmbs/view/",
     "PIL": "flexmbs/view/",
+    "imageio_ffmpeg": "flexmbs/view/",
     "cvxopt": "flexmbs/linalg/",
     "threadpoolctl": "flexmbs/linalg/",
     "llvmlite": "flexmbs/system/",  # the compiler beneath Numba, for vector instructions it has no words for
@@ -52,6 +56,9 @@ DOORS = {
 """Where each third party may be imported."""
 
 ANYWHERE = {"numpy", "scipy", "numba"}
+
+TALKING = {"cli", "demo"}
+"""Units that print; all others return what they have to say."""
 
 
 def unit(module: str) -> str:
@@ -144,7 +151,7 @@ def test_no_prints_and_no_exits() -> None:
         f"{at(path, node)}: {ast.unparse(node.func)}"
         for path in FILES
         for node in ast.walk(TREES[path])
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in forbidden and unit(name_of(path)) != "cli"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in forbidden and unit(name_of(path)) not in TALKING
     ]
     assert calls == []
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import flexmbs as fm
-from flexmbs.materials import VOIGT, VOIGT_INDEX, elasticity_tensor
+from flexmbs.materials import USUAL, VOIGT, VOIGT_INDEX, elasticity_tensor
 from flexmbs.rotations import axis_angle
 
 E, NU = 200.0, 0.28
@@ -183,3 +185,24 @@ def test_materials_cannot_be_changed() -> None:
         material.elasticity[0, 0] = 2.0
     with pytest.raises(AttributeError):
         material.young = 2.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_usual_materials_are_what_they_are(name: str) -> None:
+    """The speed of sound in a thin bar, √(E/ρ), is 3 to 6 km/s in all usual metals."""
+    found = fm.Material.named(name)
+    assert found.name == name
+    assert found.isotropic
+    assert 3e3 < np.sqrt(found.young / found.density) < 6e3
+    assert 0.25 < found.poisson < 0.36
+
+
+def test_aluminium_in_either_spelling() -> None:
+    assert fm.Material.named("aluminum").name == "aluminium"
+    assert fm.Material.named("steel").young == 210e9
+
+
+@pytest.mark.parametrize("wrong", ["stell", "", 3, None])
+def test_materials_that_are_not_known_are_refused(wrong: Any) -> None:
+    with pytest.raises(fm.MaterialError, match="known are steel"):
+        fm.Material.named(wrong)

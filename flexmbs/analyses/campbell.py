@@ -17,6 +17,7 @@ from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.fem.elements import Elements
 from flexmbs.given import number
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.progress import Progress
 from flexmbs.reduction import ReducedPart
 from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
@@ -285,9 +286,10 @@ def _diagram(model: SpinningModel, speeds: Array, count: int, frame: str) -> Cam
     waves = waves[chosen] if len(waves) else np.zeros(count, dtype=np.int64)
     columns = [_column(model, one, chosen, waves, frame) for one in below[::-1]]
     last = begun
-    for speed in speeds[start + 1 :]:
-        last = follow(model, last, float(speed), searched, count)
-        columns.append(_column(model, last, chosen, waves, frame))
+    with Progress("campbell", 0.0, len(speeds) - start - 1) as progress:
+        for speed in progress.each(speeds[start + 1 :]):
+            last = follow(model, last, float(speed), searched, count)
+            columns.append(_column(model, last, chosen, waves, frame))
     values, shapes, whirl, sure, growth = (np.array(column) for column in zip(*columns, strict=True))
     return Campbell(model.name, speeds, frame, values, shapes, whirl, sure, growth, model, waves)
 

@@ -19,6 +19,7 @@ from flexmbs.errors import AnalysisError, ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.given import number
 from flexmbs.integrators.newmark import LinearMethod, LinearMotion, Newmark, at_rest, periodic, quasi_static
+from flexmbs.progress import Progress
 from flexmbs.results import Result
 from flexmbs.system.system import System
 
@@ -165,7 +166,8 @@ def _solved(
         begin = periodic(method, problem)
     else:
         begin = quasi_static(problem) if start == "deformed" else at_rest(problem)
-    found = [m for k, m in enumerate(method.motions(problem, begin)) if k % every == 0]
+    with Progress("elastodynamics", 0.0, problem.steps + 1) as progress:
+        found = [m for k, m in enumerate(progress.each(method.motions(problem, begin))) if k % every == 0]
     y, v, a = (np.array(column) for column in list(zip(*found, strict=True))[:3])
     return times[::every], y, v, a
 

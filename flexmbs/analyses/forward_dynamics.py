@@ -18,6 +18,7 @@ from flexmbs.analyses.watching import found, motion, watch_of
 from flexmbs.errors import AnalysisError, ModelError, ModelWarning
 from flexmbs.integrators.events import Event
 from flexmbs.integrators.generalized_alpha import GeneralizedAlpha
+from flexmbs.progress import reporting
 from flexmbs.results import Result, Samples
 from flexmbs.system.state import State
 from flexmbs.system.system import System
@@ -35,7 +36,7 @@ def forward_dynamics(
     integrator: Any = None,
     start: State | Result | str | None = None,
     events: Sequence[Event] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | bool | None = True,
     save: str | PathLike[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -44,7 +45,9 @@ def forward_dynamics(
 
     ``step`` is the integrator's (a thousandth of the time by default), ``output_step`` that of what is kept.
     A run that fails, is interrupted by Ctrl-C or stopped by an event keeps what was computed; ``outcome`` says when and
-    why. ``events`` are found within the steps, and are listed by name in the result's ``events``.
+    why. ``events`` are found within the steps, and are listed by name in the result's ``events``. ``progress`` shows
+    on standard error how far a long run has come (see docs/howto/command_line.md); False shows nothing, and a function
+    is called with the time reached.
 
     Starting from a Result goes on where it ended, with the same integrator and step as if it had not; from an
     Equilibrium, at rest. ``start="deformed"`` is the initial state with flexible bodies deformed quasi-statically, see
@@ -68,8 +71,8 @@ def forward_dynamics(
             f"{names}: a body in full order runs with GeneralizedAlpha, not {type(method).__name__}; reduce it for "
             "other integrators, e.g. CraigBampton(modes=20)."
         )
-    if progress is not None and not callable(progress):
-        raise AnalysisError(f"progress must be a function of the time reached, not {progress!r}.")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise AnalysisError(f"progress must be True, False or a function of the time reached, not {progress!r}.")
     begin = _start(system, start)
     t_end = _number(t_end, "t_end")
     step, output_step = (
@@ -100,22 +103,23 @@ def forward_dynamics(
         if run.done is not None:
             return run.done
         begin = run.begin
-    if system.controllers:
-        if watch is not None:
-            raise AnalysisError("forward_dynamics: events of a system with sampled controllers are not looked for.")
-        memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
-        system, history, outcome, counters, samples = sampled_run(
-            method, system, begin, t_end, h, every, progress, memories
-        )
-    else:
-        options: dict[str, Any] = {} if watch is None else {"watch": watch}
-        if run is not None:
-            options |= {"keeper": run.recorder} | ({} if run.passed is None else {"passed": run.passed})
-        try:
-            history, outcome, counters = method.run(system, begin, t_end, h, every, progress, **options)
-        finally:
+    with reporting(progress, "forward dynamics", begin.t, t_end) as reached:
+        if system.controllers:
+            if watch is not None:
+                raise AnalysisError("forward_dynamics: events of a system with sampled controllers are not looked for.")
+            memories = {name: s.memory for name, s in start.controllers.items()} if isinstance(start, Result) else {}
+            system, history, outcome, counters, samples = sampled_run(
+                method, system, begin, t_end, h, every, reached, memories
+            )
+        else:
+            options: dict[str, Any] = {} if watch is None else {"watch": watch}
             if run is not None:
-                run.recorder.close()
+                options |= {"keeper": run.recorder} | ({} if run.passed is None else {"passed": run.passed})
+            try:
+                history, outcome, counters = method.run(system, begin, t_end, h, every, reached, **options)
+            finally:
+                if run is not None:
+                    run.recorder.close()
     more: dict[str, Any] = {"outcome": outcome, "counters": counters, "wall_time": time.perf_counter() - began}
     more |= {"events": found(system, watch), "controllers": samples}
     if run is None:

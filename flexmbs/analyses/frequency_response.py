@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexmbs.analyses.harmonic_models import HarmonicModel, harmonic_model
 from flexmbs.errors import AnalysisError, FlexmbsError
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.progress import shown
 from flexmbs.results.saving import Saved
 from flexmbs.rotations import axis_vector
 
@@ -101,6 +102,7 @@ class FrequencyResponse(Saved):
         )
 
 
+@shown("frequency response")
 def frequency_response(
     model: Any,
     frequencies: ArrayLike,

@@ -14,6 +14,7 @@ from flexmbs.analyses.quasi_static import quasi_static, settled
 from flexmbs.equations import Solution
 from flexmbs.errors import AnalysisError
 from flexmbs.formulations import Formulation, Maggi
+from flexmbs.progress import Progress
 from flexmbs.results import Result
 from flexmbs.system.free_motions import elastic_places
 from flexmbs.system.placing import FITS
@@ -112,12 +113,14 @@ def _carried(system: System, times: ArrayLike) -> Result:
     motion = kinematics(system, times)
     bent, still = elastic_places(system), np.zeros((2, int(np.count_nonzero(system.elastic))))
     columns, shape = [], still[0]
-    for t, q, v, angles in zip(motion.t, motion.q, motion.v, motion.angles, strict=True):
-        q = q.copy()
-        q[bent] = shape
-        state, rate, multipliers = settled(system, State(float(t), q, v, angles), still)
-        shape = state.q[bent]
-        columns.append((state.q, state.v, rate, multipliers, state.angles))
+    states = zip(motion.t, motion.q, motion.v, motion.angles, strict=True)
+    with Progress("inverse dynamics", 0.0, len(motion.t)) as progress:
+        for t, q, v, angles in progress.each(states):
+            q = q.copy()
+            q[bent] = shape
+            state, rate, multipliers = settled(system, State(float(t), q, v, angles), still)
+            shape = state.q[bent]
+            columns.append((state.q, state.v, rate, multipliers, state.angles))
     q, v, rates, multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
     shared = least_multipliers(system, zip(motion.t, q, v, angles, strict=True), multipliers)
     return Result(system, motion.t, q, v, rates, shared, angles, wall_time=time.perf_counter() - began)
@@ -155,15 +158,18 @@ def _driven(system: System, times: ArrayLike, formulation: Formulation | None, f
     _refuse_underdriven(system)
     state = system.initial
     columns: list[tuple[Any, ...]] = []
-    for t in instants:
-        state = _moved(system, state, float(t))
-        work = system.evaluate(state.t, state.q, state.v, state.angles)
-        if forces and formulation is not None:
-            solution = formulation.solve(system.equations(state.t, state.q, state.v, state.angles))
-            rate, multipliers = solution.accelerations, solution.multipliers
-        else:
-            rate, multipliers = saddle_accelerations(*system.independent, state.v, work)
-        columns.append((state.q, state.v, rate, multipliers if forces else np.zeros_like(multipliers), state.angles))
+    with Progress("kinematics", 0.0, len(instants)) as progress:
+        for t in progress.each(instants):
+            state = _moved(system, state, float(t))
+            work = system.evaluate(state.t, state.q, state.v, state.angles)
+            if forces and formulation is not None:
+                solution = formulation.solve(system.equations(state.t, state.q, state.v, state.angles))
+                rate, multipliers = solution.accelerations, solution.multipliers
+            else:
+                rate, multipliers = saddle_accelerations(*system.independent, state.v, work)
+            columns.append(
+                (state.q, state.v, rate, multipliers if forces else np.zeros_like(multipliers), state.angles)
+            )
     q, v, rates, all_multipliers, angles = (np.array(c) for c in zip(*columns, strict=True))
     if forces and formulation is None:
         all_multipliers = least_multipliers(system, zip(instants, q, v, angles, strict=True), all_multipliers)

@@ -25,6 +25,7 @@ from flexmbs.fem.stress import SectionForces, TensorField, stress
 from flexmbs.linalg import quadratic_modes, smallest_modes
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.nullspace.readonly import frozen
+from flexmbs.progress import shown
 from flexmbs.projection import Projection
 from flexmbs.results import Result
 from flexmbs.results.saving import Saved
@@ -100,6 +101,7 @@ def modes(
 ) -> Modes: ...
 
 
+@shown("modes")
 def modes(
     model: Mesh | Elements | System,
     material: Any = None,

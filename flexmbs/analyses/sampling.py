@@ -59,23 +59,32 @@ def sampled_run(
     _ = system.independent, system.length_weights  # found once, and shared by the copies
     stops = sorted({0, total, *(k for r in records for k in range(0, total, r.steps))})
     begin, kept, outcome, counters = start, [], "finished", {}  # type: State, list[tuple[Any, ...]], str, dict[str, int]
-    for first, last in pairwise(stops):
-        for record in records:
-            if first % record.steps == 0:
-                _sample(system, record, begin)
-        holding = system.held({r.controller.name: r.outputs[-1] for r in records})
-        until = t_end if last == total else start.t + last * step
-        history, outcome, counts = method.run(holding, begin, until, (until - begin.t) / (last - first), 1, progress)
-        counters = {name: counters.get(name, 0) + count for name, count in counts.items()}
-        states = list(zip(*history[:6], strict=True))
-        done = outcome == "finished"
-        # the state at a sample is kept with the forces after it
-        kept.extend(s for k, s in enumerate(states[: -1 if done and last < total else None]) if not (first + k) % every)
-        if not done or last == total:
-            if not done and (len(states) - 1 + first) % every:
-                kept.append(states[-1])
-            break
-        begin = State(float(history.t[-1]), history.q[-1], history.v[-1], history.angles[-1])
+    try:
+        for first, last in pairwise(stops):
+            for record in records:
+                if first % record.steps == 0:
+                    _sample(system, record, begin)
+            holding = system.held({r.controller.name: r.outputs[-1] for r in records})
+            until = t_end if last == total else start.t + last * step
+            history, outcome, counts = method.run(
+                holding, begin, until, (until - begin.t) / (last - first), 1, progress
+            )
+            counters = {name: counters.get(name, 0) + count for name, count in counts.items()}
+            states = list(zip(*history[:6], strict=True))
+            done = outcome == "finished"
+            # the state at a sample is kept with the forces after it
+            kept.extend(
+                s for k, s in enumerate(states[: -1 if done and last < total else None]) if not (first + k) % every
+            )
+            if not done or last == total:
+                if not done and (len(states) - 1 + first) % every:
+                    kept.append(states[-1])
+                break
+            begin = State(float(history.t[-1]), history.q[-1], history.v[-1], history.angles[-1])
+    except KeyboardInterrupt:  # in a law, or between two runs
+        if not kept:
+            raise
+        outcome = f"interrupted at t = {kept[-1][0]:.6g}"
     samples = {r.controller.name: _samples(r) for r in records}
     history = History(*(np.array(c) for c in zip(*kept, strict=True)))
     return playing(system, samples), history, outcome, counters, samples

@@ -169,7 +169,7 @@ class _Run:
         if not np.isfinite(motion.rates(self.t, y)).all():
             return motion.lost
         stepper = self._stepper(y, last)
-        attended = progress is not None or self.wanted is None or self.watch is not None  # somebody looks at every step
+        attended = self.wanted is None or self.watch is not None  # somebody looks at every step
         while self.t < last:
             motion.lost = ""
             taken = self._step(stepper, attended)

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 __all__ = ["GeneralizedAlpha", "History"]
 
 WAITING, FIRST = 0.3, 16
-"""Longest call of compiled code [s] where instants shall not wait, and steps of the first one."""
+"""Longest call of compiled code [s], as Ctrl-C, progress and saving wait for its end; steps of the first if saved."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,7 @@ class _Kept:
             began = time.perf_counter()
             reached, problem = alpha.advance(self.t, alpha.h, n, begin, each)
             self.done += reached
-            if self.keeper.eager:
-                self.chunk = int(np.clip(n * WAITING / (time.perf_counter() - began + 1e-9), 1, CHUNK))
+            self.chunk = int(np.clip(n * WAITING / (time.perf_counter() - began + 1e-9), 1, CHUNK))
             numbers = np.arange(begin // each + 1, self.done // each + 1) * each
             outcome = self._take(numbers, alpha.recorded(self.at(numbers)), alpha.missing(len(numbers)))
             if outcome or not problem:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexmbs.errors import ModelError
 from flexmbs.fem.elements import Elements
 from flexmbs.linalg.threads import one_blas_thread
+from flexmbs.progress import shown
 from flexmbs.projection import Projection
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.damping import damping_coefficients
@@ -33,6 +34,7 @@ HELD = "tangent where it is fixed"
 """The floating frame, in words, of a part that is fixed somewhere."""
 
 
+@shown("reducing a flexible body")
 @one_blas_thread
 def reduce(
     model: Elements | Part,

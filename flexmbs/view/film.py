@@ -120,3 +120,13 @@ class _Gif:
         if kind is None and self.frames:
             first, *others = self.frames
             first.save(self.path, save_all=True, append_images=others, duration=self.duration, loop=0)
+
+
+def ffmpeg() -> str:
+    """The program that writes MP4 files; nothing where there is none."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        return ""

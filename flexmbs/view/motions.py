@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexmbs.bodies.body import GROUND, Body, Frame
 from flexmbs.errors import AnalysisError
+from flexmbs.progress import Progress
 from flexmbs.results import Result
 from flexmbs.system.system import System
 from flexmbs.view import figure, film, opengl, rendered
@@ -118,7 +119,8 @@ def animate(
     looks = views(look)
     mechanism = drawing(result, np.linspace(first, last, frames), options, _chosen(looks))
     pictures = _pictures(mechanism, title, looks, follow, (last - first) * fps / frames)
-    return film.write(pictures, path, fps, size)
+    with Progress("film", 0.0, float(frames)) as progress:
+        return film.write(progress.each(pictures), path, fps, size)
 
 
 def show(
