@@ -130,7 +130,7 @@ def stress_modes(reduced: ReducedPart, which: Which = "all") -> StressModes:
     nodes = np.array(reduced.mesh.nodes(which))
     if isinstance(reduced, FullPart):
         empty = np.zeros((len(nodes), 6, 0))
-        return NodalStress(nodes, np.arange(len(nodes)), empty, empty, None, reduced)
+        return NodalStress(nodes, np.arange(len(nodes)), empty, empty, part=reduced)
     r, left = reduced.size, np.flatnonzero(reduced.cases.missed > NOTHING)
     columns = np.hstack([reduced.basis, reduced.cases.residual[:, left]])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
@@ -171,18 +171,18 @@ def _held_forces(block: Beam, shapes: Array) -> Array:
     return np.stack([*linear, *angular, *(block.held_forces(still, straight, u) for u in shapes)], axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NodalStress(StressModes):
     """Stress of a part in full order, from its elements at every instant: stress modes would be as many as nodes."""
 
-    part: FullPart = None  # type: ignore[assignment]
+    part: FullPart
 
-    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
-        """Components (..., nodes, 6) for nodal coordinates (..., size); full order leaves nothing out for factors."""
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Array:
+        """Components (..., nodes, 6) for nodal coordinates (..., size); full order leaves nothing out for the rest."""
         history = checked(d, self.part.size, "nodal coordinates")
         return nodal_fields(self.part, history, self.nodes).reshape(*history.shape[:-1], -1, 6)
 
-    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None) -> Envelope:
+    def envelope(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Envelope:
         """Largest von Mises stress over a history d (times, size), one instant at a time."""
         history = checked(d, self.part.size, "nodal coordinates")
         if history.ndim != 2 or not len(history):
@@ -238,7 +238,7 @@ class StrainGauges:
         return np.asarray(out)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NodalGauges(StrainGauges):
     """Strain gauges on a part in full order: weights (gauges, 6) of the strains at nodes, some used twice."""
 
@@ -247,7 +247,7 @@ class NodalGauges(StrainGauges):
     place: Index
     weights: Array
 
-    def at(self, d: ArrayLike, factors: ArrayLike | None = None) -> Array:
+    def at(self, d: ArrayLike, factors: ArrayLike | None = None, second: ArrayLike | None = None) -> Array:
         """Strains (..., gauges) for nodal coordinates (..., size)."""
         history = checked(d, self.part.size, "nodal coordinates")
         strains = nodal_fields(self.part, history, self.nodes, strain=True)[:, self.place]
@@ -272,7 +272,7 @@ def strain_gauges(reduced: ReducedPart, nodes: ArrayLike, directions: ArrayLike)
     every, inverse = np.unique(places, return_inverse=True)
     if isinstance(reduced, FullPart):
         empty = np.zeros((len(places), 0))
-        return NodalGauges(empty, empty, reduced, every, inverse, weights)
+        return NodalGauges(empty, empty, part=reduced, nodes=every, place=inverse, weights=weights)
     columns = np.hstack([reduced.basis, reduced.cases.residual])
     fields = np.ascontiguousarray(columns.T).reshape(columns.shape[1], reduced.mesh.n_nodes, -1)
     values = np.stack([_nodal(elements, u, every, strain=True)[inverse] for u in fields], axis=-1)
