@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import PLANAR, RIGID
+from flexmbs.errors import ModelError
 from flexmbs.joints.cam import Contact, ContactParameters
 from flexmbs.joints.functions import FunctionRow
 from flexmbs.joints.measures import ANGLE, evaluate
@@ -83,7 +84,10 @@ def hold_starts(
     weights = length_weights(system, size) ** 2 * np.where(firm > 1.0, 1e20, 1.0)  # poses of bodies stand
     held, free = _independent(system, work, wanted, weights, firm)
     loose = np.where(firm > 1.0, 0.0, turning_parts(system))
-    around = tuple(_turned(system, walked, loose, number) for number in range(1, BRANCHES))
+    cams = any(
+        isinstance(joint, Contact) for joint in system.joints
+    )  # whose contacts were looked for where walking led
+    around = () if cams else tuple(_turned(system, walked, loose, number) for number in range(1, BRANCHES))
     choices: list[tuple[Held, tuple[tuple[Array, Array], ...]]]
     choices = [(held, (walked, found)), (held[:1], (walked, found))]
     if free and not held:  # at a dead centre nothing looks free that is so elsewhere
@@ -108,7 +112,10 @@ def _held(
 ) -> tuple[Array, Array] | None:
     """The position and angles at which measures have their values and all rows hold, from the first origin it works."""
     for q, angles in origins:
-        place, angles, error = closed(system, q, angles, weights, size, held)
+        try:
+            place, angles, error = closed(system, q, angles, weights, size, held)
+        except ModelError:  # of a Python function, which may be defined elsewhere
+            continue
         if error <= FITS * size:
             return _unwound(system, place, q), angles
     return None

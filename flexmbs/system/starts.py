@@ -22,7 +22,7 @@ Given = dict[tuple[int, str], float]
 
 def coordinate_name(joint: Any) -> str:
     """The coordinate that start= and rate= of a joint mean: its angle, else its distance; "" without one."""
-    return next((name for name in ("angle", "distance") if hasattr(joint, name)), "")
+    return next((name for name in ("angle", "distance") if hasattr(type(joint), name)), "")
 
 
 def given_coordinates(system: Any, rates: bool = False) -> Given:

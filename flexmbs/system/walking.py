@@ -71,9 +71,9 @@ def _relative(joint: Joint, given: Given) -> tuple[Array, Array]:
     """Position and rotation of the second frame in the first at a joint's coordinates."""
     axis = getattr(joint, "axis", "z")
     shift, turning = np.zeros(3), np.eye(3)
-    if hasattr(joint, "angle"):
+    if hasattr(type(joint), "angle"):
         turning = axis_angle(axis, given.get((id(joint), "angle"), 0.0))
-    if hasattr(joint, "distance"):
+    if hasattr(type(joint), "distance"):
         direction = joint.direction if hasattr(joint, "direction") else axis_vector(axis)
         shift = given.get((id(joint), "distance"), 0.0) * direction
     if not coordinate_name(joint):
