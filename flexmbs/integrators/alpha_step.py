@@ -34,6 +34,7 @@ _inner: dict[str, Any] = {**_options, "forceinline": True, "no_cpython_wrapper":
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE = range(3)
 
+EPS = float(np.finfo(float).eps)
 SHARE = 0.1
 """Part of the tolerance left to one step: what is wrong in a position comes back in the next accelerations, larger."""
 OLD = 3
@@ -108,6 +109,15 @@ def predict(v, a, jerk, multipliers, change, h, scale, trend, increment, scaled)
         scaled[r] = scale * (multipliers[r] + trend * h * change[r])
 
 
+@njit(**_options, forceinline=True)
+def grain(q, length):
+    """What rounding leaves of lengths: far from the origin, or after many turns, positions are no finer."""
+    far = 0.0
+    for x in q:
+        far = max(far, abs(x))
+    return EPS * far * max(1.0, length)
+
+
 @njit(**_inner)
 def trial(state, h, coefficients, work):
     """Velocities and their rates that belong to the increment x."""
@@ -137,7 +147,7 @@ def alpha_step(
         strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
         length = max(length, weights[i])
     # an increment off by δ makes accelerations wrong by δ/βh²: it is accelerations that count
-    enough = SHARE * tolerance[0] * scale * strongest + tolerance[1]
+    enough = SHARE * tolerance[0] * scale * strongest + max(tolerance[1], grain(state.q, length))
     trend = 1.0
     old = work.memory[0] == h
     ratio = work.memory[1] if old else 1.0

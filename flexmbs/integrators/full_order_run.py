@@ -17,7 +17,7 @@ from flexmbs.bodies.body import PLANAR
 from flexmbs.bodies.full_order import Condensation, Factored, Response
 from flexmbs.errors import AnalysisError
 from flexmbs.integrators.alpha_run import CHUNK, ON_THEM, ROOM, AlphaRun, Carried
-from flexmbs.integrators.alpha_step import AGEING, CONVERGED, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE
+from flexmbs.integrators.alpha_step import AGEING, CONVERGED, NOT_CONVERGED, NOT_FINITE, ROUNDING, SHARE, grain
 from flexmbs.integrators.history import Snapshot
 from flexmbs.joints.measures import ANGLE
 from flexmbs.profiles import evaluate_all as evaluate_laws
@@ -138,7 +138,8 @@ class FullOrderRun(AlphaRun):
             _largest(self.lengths, state.d_a), _largest(self.lengths, state.d_v) / h * 1e-3,
         )  # fmt: skip
         length = float(self.weights.max(initial=0.0))
-        enough = SHARE * self.tolerance[0] * scale * strongest + self.tolerance[1]
+        finest = max(self.tolerance[1], grain(state.q, length))
+        enough = SHARE * self.tolerance[0] * scale * strongest + finest
         ratio = float(work.memory[1]) if work.memory[0] == h else 1.0
         self._predict(h, scale, 1.0 if work.memory[0] == h else 0.0)
         before = 0.0

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from flexmbs.bodies.body import RIGID
-from flexmbs.integrators.alpha_step import CONVERGED, NOT_CONVERGED, NOT_FINITE, accept, trial, write
+from flexmbs.integrators.alpha_step import CONVERGED, NOT_CONVERGED, NOT_FINITE, accept, grain, trial, write
 from flexmbs.joints.measures import turn
 from flexmbs.profiles.table import evaluate
 from flexmbs.system.elimination import Plan, factorise, substitute
@@ -69,13 +69,15 @@ def stabilised_step(
     c_m = (1 - alpha_m) / ((1 - alpha_f) * scale)
     c_d = gamma / (beta * h)
     n = state.v.size
-    strongest = 0.0
+    strongest, length = 0.0, 0.0
     for i in range(n):
         work.increment[i] = h * state.v[i] + 0.5 * h * h * state.a[i]
         positions.increment[i] = work.increment[i]
         strongest = max(strongest, weights[i] * max(abs(state.a[i]), abs(state.v[i]) / h * 1e-3))
-    enough = tolerance[0] * scale * strongest + tolerance[1]
-    still = 100.0 * tolerance[1]
+        length = max(length, weights[i])
+    finest = max(tolerance[1], 4.0 * grain(state.q, length))
+    enough = tolerance[0] * scale * strongest + finest
+    still = 100.0 * finest
     for r in range(state.multipliers.size):
         work.multipliers[r] = scale * state.multipliers[r]
     before, last = np.inf, False
