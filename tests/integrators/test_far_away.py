@@ -12,7 +12,7 @@ def swing(far: float, integrator: fm.GeneralizedAlpha) -> np.ndarray:
     ground = fm.Ground()
     arm = fm.PlanarBody("arm", 1.0, 0.1, position=(far + 1.0, 0.0))
     hinge = fm.planar.Revolute("hinge", ground.at(far, 0.0), arm.at(-1.0, 0.0), rate=1.0)
-    system = fm.System([ground, arm], [hinge], [fm.Gravity((0.0, -9.81))])
+    system = fm.System([ground, arm], [hinge], [fm.Gravity((0.0, -9.81, 0.0))])
     motion = fm.forward_dynamics(system, 1.0, step=2e-3, output_step=0.1, integrator=integrator)
     assert motion.outcome == "finished"
     return motion.coordinate(hinge.angle)
