@@ -24,6 +24,7 @@ GALLERY = DOCS / "examples.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 SHOWN = re.compile(r"!\[[^\]]*\]\([^)\s]*images/([\w.-]+)\)")
 WIDTH = 1000  # pixels, at most
+LARGE = 120_000  # bytes
 
 
 def pages() -> list[Path]:
@@ -63,10 +64,14 @@ def run(path: Path) -> None:
 
 
 def keep(picture: Path) -> None:
-    """Store a picture, not wider than it need be, in 255 colours, dithered."""
+    """Store a picture, not wider than it need be; a large one in 255 colours, chosen so that none is far off."""
     image = Image.open(picture).convert("RGB")
     image.thumbnail((WIDTH, 10 * WIDTH), Image.Resampling.LANCZOS)
-    image.quantize(255).save(IMAGES / picture.name, optimize=True)
+    path = IMAGES / picture.name
+    image.save(path, optimize=True)
+    if path.stat().st_size > LARGE:
+        palette = image.quantize(255, method=Image.Quantize.MAXCOVERAGE)
+        image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
 
 
 def make(names: Iterable[str]) -> None:
