@@ -22,6 +22,10 @@ Array = NDArray[np.float64]
 
 CLOSED = 1e-14
 """Constraint error, relative to the mechanism's size, below which nothing is moved."""
+RESOLVED, SPEED = 2.0, 4.0
+"""Elastic coordinates that turn by more than this angle [rad] from state to state, and move faster than so many times
+their size in that time, vibrate faster than the states show: a curve through their rates would overshoot wildly. They
+go from one state to the next smoothly and no farther."""
 _SMALL = 0.05
 """Below this angle [rad] series replace quotients."""
 
@@ -106,6 +110,13 @@ class _Curve:
         v[self.turns] = _untangled(psi, b.v[self.turns])
         rate[self.turns] = _untangled(psi, b.rate[self.turns] - _tangent_rate(psi, v[self.turns]))
         first, second = self.h * a.v, self.h**2 * a.rate
+        unseen = np.zeros(layout.n_v, dtype=bool)
+        unseen[straight] = np.maximum(np.abs(first), np.abs(self.h * v))[straight] > SPEED * np.maximum(
+            np.abs(a.q[own]), np.abs(b.q[own])
+        )
+        unseen &= _frequencies(system) * self.h > RESOLVED
+        first, second = np.where(unseen, 0.0, first), np.where(unseen, 0.0, second)
+        v, rate = np.where(unseen, 0.0, v), np.where(unseen, 0.0, rate)
         d, e, f = end - first - second / 2, self.h * v - first - second, self.h**2 * rate - second
         self.terms = np.stack(
             [0 * d, first, second / 2, 10 * d - 4 * e + f / 2, -15 * d + 7 * e - f, 6 * d - 3 * e + f / 2]
@@ -122,6 +133,17 @@ class _Curve:
         rate[self.turns] = _tangled(psi, rate[self.turns]) + _tangent_rate(psi, turning)
         v[self.turns] = _tangled(psi, turning)
         return self.system.retract(self.q, x), v, rate
+
+
+def _frequencies(system: Any) -> Array:
+    """Angular frequency of every elastic coordinate by itself, zero for the others; endless where it is not known."""
+    out = np.zeros(system.layout.n_v)
+    for b, body in enumerate(system.bodies):
+        if body.modes:
+            end = system.layout.body_v[b + 1]
+            known = None if body.full_order else np.diag(body.moments.stiffness)
+            out[end - body.modes : end] = np.inf if known is None else np.sqrt(np.maximum(known, 0.0))
+    return out
 
 
 def _log(a: Array, b: Array) -> Array:
