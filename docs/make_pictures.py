@@ -1,8 +1,9 @@
 """Make the pictures of the documentation: python docs/make_pictures.py [names ...].
 
 A picture ``docs/images/<name>.png`` that a page shows is ``<name>.png`` as an example or a code block of a page writes
-it: whichever names it in its text is run in an empty folder. docs/examples.md is written too, from what the examples
-say of themselves. Without names all pictures are made, in a few minutes.
+it: whichever names it in its text is run in an empty folder. ``<name>_page.png`` is ``<name>.html`` as Chromium shows
+it. docs/examples.md is written too, from what the examples say of themselves. Without names all pictures are made, in a
+few minutes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -24,7 +26,8 @@ GALLERY = DOCS / "examples.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 SHOWN = re.compile(r"!\[[^\]]*\]\([^)\s]*images/([\w.-]+)\)")
 WIDTH = 1000  # pixels, at most
-LARGE = 120_000  # bytes
+LARGE = 180_000  # bytes
+MOMENT = 0.047  # of pages, in seconds
 
 
 def pages() -> list[Path]:
@@ -42,9 +45,14 @@ def shown() -> set[str]:
     return {name for page in pages() for name in SHOWN.findall(page.read_text())}
 
 
+def written(picture: str) -> str:
+    """The file that the source of a picture writes: itself, or the page that it shows."""
+    return re.sub(r"_page\.png$", ".html", picture)
+
+
 def source(picture: str) -> Path:
     """The example or page that makes a picture; an example where both would."""
-    quoted = re.compile(rf"""["']{re.escape(picture)}["']""")
+    quoted = re.compile(rf"""["']{re.escape(written(picture))}["']""")
     code = {path: path.read_text() for path in examples()}
     code |= {path: "\n".join(BLOCK.findall(path.read_text())) for path in pages()}
     found = [path for path, text in code.items() if quoted.search(text)]
@@ -61,6 +69,17 @@ def run(path: Path) -> None:
     names: dict[str, object] = {"__name__": path.stem}
     for text in BLOCK.findall(path.read_text()):
         exec(compile(text, str(path), "exec"), names)
+
+
+def photograph(page: Path, picture: Path) -> None:
+    """What Chromium shows of a page after a few seconds."""
+    options = (
+        "--headless --no-sandbox --hide-scrollbars --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
+    )
+    sized = ["--window-size=1500,1000", "--virtual-time-budget=8000", f"--screenshot={picture}"]
+    subprocess.run(
+        ["chromium", *options.split(), *sized, f"{page.as_uri()}#t={MOMENT}"], check=True, capture_output=True
+    )
 
 
 def keep(picture: Path) -> None:
@@ -86,6 +105,8 @@ def make(names: Iterable[str]) -> None:
             os.chdir(folder)
             run(path)
             for name in wanted:
+                if written(name) != name:
+                    photograph(Path(folder) / written(name), Path(folder) / name)
                 keep(Path(folder) / name)
             os.chdir(ROOT)
 

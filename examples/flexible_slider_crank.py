@@ -56,4 +56,5 @@ if __name__ == "__main__":
     picture = view.snapshot(
         motion, Path("flexible_slider_crank.png").absolute(), at=moment, color="von_mises", scale=500, look=look
     )
-    print(f"The rod at its worst is in {picture}")
+    page = view.report(motion, Path("flexible_slider_crank.html").absolute(), color="von_mises", scale=500, look=look)
+    print(f"The rod at its worst is in {picture}, and moves in the browser in {page}")

@@ -188,11 +188,12 @@ async function start() {
   new ResizeObserver(invalidate).observe(canvas);
   showField();
   showScale();
-  setTime(0);
+  const moment = Number(new URLSearchParams(location.hash.slice(1)).get("t") ?? NaN); // report.html#t=0.047
+  setTime(Number.isFinite(moment) ? moment - data.start : 0);
   find("stage").setAttribute("aria-busy", "false");
   window.report = { data, state, scene, camera, plots, setTime }; // for the console, and for tests
   document.documentElement.dataset.ready = "true";
-  if (scene && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
+  if (scene && !Number.isFinite(moment) && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
   requestAnimationFrame(tick);
 }
 
