@@ -221,7 +221,7 @@ class Result(Flexing):
         """Energies, constraint error, steps and time, as text."""
         energy = self.energy
         works = (
-            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1]:.4g} J, "
+            f"  drives supplied {energy.supplied[-1]:.4g} J, forces took {energy.dissipated[-1] + 0.0:.4g} J, "
             f"unexplained {energy.drift[-1]:.2g} J"
         )
         lines = [
