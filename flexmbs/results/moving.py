@@ -120,44 +120,44 @@ class Moving:
     def _elastic(self, body: Body) -> Elastic:
         return elastic_motion(self.system, self.q, self.v, self.rate, body)
 
-    def position(self, at: Frame | Body) -> Array:
-        """Position of a frame's (or body's) origin, (time, 3)."""
+    def position(self, at: Frame | Body | str) -> Array:
+        """Position of a frame's (or body's) origin, (time, 3); a body may also be given by its name."""
         return self._moving(at).position
 
-    def velocity(self, at: Frame | Body) -> Array:
+    def velocity(self, at: Frame | Body | str) -> Array:
         """Velocity of a frame's (or body's) origin, (time, 3)."""
         return self._moving(at).velocity
 
-    def acceleration(self, at: Frame | Body) -> Array:
+    def acceleration(self, at: Frame | Body | str) -> Array:
         """Acceleration of a frame's (or body's) origin, (time, 3)."""
         return self._moving(at).acceleration
 
-    def rotation(self, at: Frame | Body) -> Array:
+    def rotation(self, at: Frame | Body | str) -> Array:
         """Rotation matrices (time, 3, 3), from the frame's (or body's) axes to global ones."""
         return self._moving(at).rotation
 
-    def angular_velocity(self, at: Frame | Body) -> Array:
+    def angular_velocity(self, at: Frame | Body | str) -> Array:
         """Angular velocity of a frame or body in global axes, (time, 3)."""
         return self._moving(at).spin
 
-    def angular_acceleration(self, at: Frame | Body) -> Array:
+    def angular_acceleration(self, at: Frame | Body | str) -> Array:
         """Angular acceleration of a frame or body in global axes, (time, 3)."""
         return self._moving(at).spin_rate
 
-    def transform(self, at: Frame | Body) -> Array:
+    def transform(self, at: Frame | Body | str) -> Array:
         """Homogeneous transforms (time, 4, 4) from the axes of a frame (or body) to global ones."""
         out = np.zeros((len(self.t), 4, 4))
         out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = self.rotation(at), self.position(at), 1.0
         return out
 
-    def quaternion(self, at: Frame | Body) -> Array:
+    def quaternion(self, at: Frame | Body | str) -> Array:
         """Unit quaternions (time, 4), scalar first, without jumps of sign."""
         out = from_matrix(np.ascontiguousarray(self.rotation(at)))
         flips = np.where(np.sum(out[1:] * out[:-1], axis=1) < 0, -1.0, 1.0)
         out[1:] *= np.cumprod(flips)[:, None]
         return out
 
-    def rotation_vector(self, at: Frame | Body) -> Array:
+    def rotation_vector(self, at: Frame | Body | str) -> Array:
         """Rotation vectors angle · axis (time, 3) [rad], of length at most π."""
         q = from_matrix(np.ascontiguousarray(self.rotation(at)))
         size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
@@ -166,7 +166,7 @@ class Moving:
             q[:, 1:] * np.where(size > 1e-12, 2 * np.arctan2(size, q[:, :1]) / np.maximum(size, 1e-12), 2)
         )
 
-    def euler_angles(self, at: Frame | Body, sequence: str) -> Array:
+    def euler_angles(self, at: Frame | Body | str, sequence: str) -> Array:
         """Euler angles (time, 3) [rad] of any sequence, e.g. "zxz" about turned axes, capitals about fixed ones.
 
         The first and third go on without jumps. Refused where the sequence is singular and they are not unique.
@@ -217,7 +217,8 @@ class Moving:
             return np.zeros(len(self.t))
         return np.asarray(self.q[:, int(self.system.layout.body_q[self.system.body_number(body)]) + 2])
 
-    def _moving(self, at: Frame | Body) -> BodyMotion | FrameMotion:
+    def _moving(self, at: Frame | Body | str) -> BodyMotion | FrameMotion:
+        at = self.system.named(at) if isinstance(at, str) else at
         if isinstance(at, Body) and not at.modes:
             return self.motion(at)
         if isinstance(at, Body):

@@ -54,7 +54,9 @@ class Result(Flexing):
         (time, 6): force, moment; (time, 3) between planar bodies: Fx, Fy, Mz; (time,) for a drive or coupling: the
         force or torque along its coordinate; for a relation or user constraint the multiplier, (time, rows) of several.
         For the Ground: the total of all joints and forces on the foundation, with the moment about the origin.
+        ``of`` may also be its name.
         """
+        of = self.system.named(of) if isinstance(of, str) else of
         if not self.forces_known:
             raise ModelError("kinematics computes no forces: ask inverse_dynamics, which takes the same arguments.")
         if isinstance(of, Ground):
@@ -76,8 +78,10 @@ class Result(Flexing):
         raises it, (time,), of a controller (time, outputs). On frames (AppliedForce, Bushing, contact): the wrench on
         the second frame, at that frame, in global axes, (time, 6), and Fx, Fy, Mz (time, 3) between planar bodies. Of a
         UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
-        Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
+        Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames. ``of`` may also be
+        its name.
         """
+        of = self.system.named(of) if isinstance(of, str) else of
         states = (self.t, self.q, self.v, self.angles)
         if isinstance(of, BodyLoad):
             self.system.force_numbers(of)

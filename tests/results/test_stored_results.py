@@ -305,3 +305,14 @@ def test_things_are_found_by_name() -> None:
     for wrong in ("rood", 3):
         with pytest.raises(fm.ModelError, match=f"nothing in the system is named {wrong!r}; there are 'ground', 'rod'"):
             system.named(wrong)  # type: ignore[arg-type]
+
+
+def test_motions_and_forces_are_asked_for_by_name() -> None:
+    system = SYSTEMS["spring"]()
+    motion = fm.forward_dynamics(system, 0.02, 1e-3)
+    assert np.array_equal(motion.position("rod"), motion.position(system.bodies[1]))
+    assert np.array_equal(motion.reaction("hinge"), motion.reaction(system.joints[0]))
+    assert np.array_equal(motion.force("s"), motion.force(system.forces[1]))
+    for ask in (motion.position, motion.reaction, motion.force):
+        with pytest.raises(fm.ModelError, match="nothing in the system is named 'rood'"):
+            ask("rood")
