@@ -78,7 +78,7 @@ class Result(Flexing):
         UserForce (time, frames, 6). Of a RotatingFrame (time, bodies, 6), at the mass centres of all but the Ground.
         Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames.
         """
-        states = (self.t, self.q, self.v, self.angles)
+        states, of = (self.t, self.q, self.v, self.angles), self.system.own(of)
         if isinstance(of, BodyLoad):
             self.system.force_numbers(of)
             own = of.resultant(self.t, self.elastic(of.body)).reshape(-1, 2, 3)
