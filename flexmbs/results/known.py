@@ -186,9 +186,7 @@ def _special(encoder: Encoder, x: Any) -> Any:
         return encoder.object(x, {"elements": x.elements} if x.elements is not None else fields | {"product": None})
     if isinstance(x, Space):
         return encoder.object(x, {key: getattr(x, key) for key in ("part", "places", "fixed")})
-    if isinstance(
-        x, FullPart
-    ):  # its modes are as many as its nodes: they, and all that follows from them, are made again
+    if isinstance(x, FullPart):  # what follows from these is made again
         kept = ("name", "space", "conditions", "reference", "loads", "damping")
         return encoder.object(x, {key: getattr(x, key) for key in kept})
     if isinstance(x, System):
