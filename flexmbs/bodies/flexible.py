@@ -123,11 +123,6 @@ class FlexibleBody(Body):
 
     def save(self, path: str | PathLike[str], stress: Any = None) -> None:
         """Write the reduced body to a file (npz), with what ``load_stress_modes`` needs at the nodes of ``stress``."""
-        if self.full_order and stress is not None:
-            raise ModelError(
-                f"{self.name}: stress modes of a body in full order are as many as its nodes, and not kept; leave "
-                "stress= out. Files of results (result.save) keep its elements, and so its stress."
-            )
         modes = None if stress is None else self._tried(stress_modes, self.reduced, stress)
         save_reduced(path, replace(self.reduced, name=self.name), modes)
 

@@ -16,7 +16,7 @@ from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction.constants import ModalConstants
 from flexmbs.reduction.full import FullPart
 from flexmbs.reduction.full_storage import full_arrays, full_of
-from flexmbs.reduction.recovery import StressModes
+from flexmbs.reduction.recovery import NodalStress, StressModes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.stiffening import LoadCases
 from flexmbs.reduction.table import ModeRow
@@ -32,6 +32,11 @@ def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: Stress
 
     K and M of all nodes are not kept, but of a part in full order, which is made of them.
     """
+    if isinstance(stress, NodalStress):
+        raise ModelError(
+            f"{reduced.name}: stress modes of a part in full order are as many as its nodes, and not kept; leave "
+            "stress= out. Files of results (result.save) keep its elements, and so its stress."
+        )
     mesh = reduced.mesh
     described = {
         "format": FORMAT,

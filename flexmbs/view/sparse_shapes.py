@@ -29,7 +29,7 @@ class SparseShapes:
     def along(self, directions: Array) -> Array:
         """Displacements (points, 3, few) along few directions (coordinates, few)."""
         moved = np.asarray(self.near @ directions) + self.far @ (self.frames @ directions)
-        return moved.reshape(-1, 3, directions.shape[1])
+        return moved.reshape(len(moved) // 3, 3, directions.shape[1])  # perhaps along none
 
     def __add__(self, other: SparseShapes) -> SparseShapes:
         return SparseShapes(sp.csr_array(self.near + other.near), self.far + other.far, self.frames)

@@ -131,7 +131,7 @@ def test_a_saved_body_moves_as_before(kind: str, tmp_path: Path) -> None:
     assert second.energy.strain == pytest.approx(first.energy.strain, rel=1e-6, abs=1e-15)
     with pytest.raises(fm.ModelError, match="stress needs the part's own elements"):
         second.stress(back)
-    with pytest.raises(fm.ModelError, match=r"bar: stress modes of a body in full order .* leave stress= out"):
+    with pytest.raises(fm.ModelError, match=r"bar: stress modes of a part in full order .* leave stress= out"):
         body.save(tmp_path / "other.npz", stress="all")
     assert not (tmp_path / "other.npz").exists()
 

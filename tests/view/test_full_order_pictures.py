@@ -151,3 +151,18 @@ def test_a_still_body_and_long_coordinates() -> None:
     directions, rows = spanned(d, lengths)
     assert directions.shape == (30, 3)
     np.testing.assert_allclose(d @ rows.T @ directions.T * lengths, d * lengths, atol=1e-12)
+
+
+def test_a_page_of_a_body_that_does_not_deform(tmp_path: Path) -> None:
+    """Kinematics holds deformation at zero: the surface is where the rigid body is."""
+    system, body = hung(True)
+    drive = fm.Drive("drive", system.joints[0].angle, fm.ConstantSpeed(2.0))
+    turned = fm.kinematics(fm.System(system.bodies, [*system.joints, drive]), [0.0, 0.1, 0.2])
+    data = read(view.report(turned, tmp_path / "turned.html"))
+    bar = next(b for b in data["bodies"] if b["name"] == "bar")
+    count = bar["pieces"][0]["end"][0]
+    nearest = np.linalg.norm(bar["points"][:, :count].T[:, None] - MESH.points, axis=2).argmin(axis=1)
+    for k in range(3):
+        np.testing.assert_allclose(
+            placed(bar, k, 5.0)[:count], turned.deformed(body, at=turned.t[k])[nearest], atol=2e-5
+        )
