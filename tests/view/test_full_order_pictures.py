@@ -11,6 +11,7 @@ from test_report import placed, read
 
 import flexmbs as fm
 from flexmbs import view
+from flexmbs.view import poses
 from flexmbs.view.flesh import Flesh, attached, exaggerate, flesh, places
 from flexmbs.view.look import Look, Piece
 from flexmbs.view.mechanism import Options, drawing
@@ -166,3 +167,15 @@ def test_a_page_of_a_body_that_does_not_deform(tmp_path: Path) -> None:
         np.testing.assert_allclose(
             placed(bar, k, 5.0)[:count], turned.deformed(body, at=turned.t[k])[nearest], atol=2e-5
         )
+
+
+def test_many_coordinates_are_interpolated_some_at_a_time(
+    waving: tuple[Waving, Waving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = np.linspace(0.0, 1.0, 33)
+    at_once = poses.poses(waving[1].result, times)
+    monkeypatch.setattr(poses, "CHUNK", 33 * 7)
+    some = poses.poses(waving[1].result, times)
+    assert np.array_equal(at_once.elastic[1], some.elastic[1])
+    assert np.array_equal(at_once.elastic_rate[1], some.elastic_rate[1])
+    assert np.abs(some.elastic_rate[1]).max() > 0
