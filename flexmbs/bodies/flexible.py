@@ -123,8 +123,6 @@ class FlexibleBody(Body):
 
     def save(self, path: str | PathLike[str], stress: Any = None) -> None:
         """Write the reduced body to a file (npz), with what ``load_stress_modes`` needs at the nodes of ``stress``."""
-        if self.full_order:
-            raise ModelError(f"{self.name}: a body in full order is not saved; save its mesh, or reduce it.")
         modes = None if stress is None else self._tried(stress_modes, self.reduced, stress)
         save_reduced(path, replace(self.reduced, name=self.name), modes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +148,13 @@ class Continuum(ScalarBlock):
         self.density, self.thickness = density, thickness
         self.tables = ContinuumTables.of(cell, incompatible)
         self.affine = _affine(cell, cells, points)
+
+    def some(self, chosen: Index) -> Continuum:
+        """Some of its elements, as a block."""
+        out = copy.copy(self)
+        for name in ("cells", "law", "density", "thickness", "affine"):
+            setattr(out, name, np.ascontiguousarray(getattr(self, name)[chosen]))
+        return out
 
     def scalar_mass(self) -> Array:
         """m_φ = ∫ρ φ_a φ_b."""

@@ -122,6 +122,11 @@ class BodyLoad:
             for k, (frame, force, torque) in enumerate(self.wrenches)
         ]
 
+    @property
+    def undeformed(self) -> Array:
+        """Force and moment (6,) at the origin of the body's frame, in body axes, with factor 1 and no deformation."""
+        return np.sum([np.r_[f, m + np.cross(frame.position, f)] for frame, f, m in self.wrenches], axis=0)
+
     def resultant(self, t: Array, d: Array) -> Array:
         """Force and moment at the origin of the body's frame, in body axes, (time, 6), for times and d (time, r)."""
         out = np.zeros((len(t), 6))

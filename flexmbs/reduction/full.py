@@ -21,7 +21,7 @@ from flexmbs.reduction.interfaces import Interface, frame_rows, named
 from flexmbs.reduction.part import Part
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.space import Conditions, Space
-from flexmbs.reduction.stiffening import INERTIA_CASES, LoadCases
+from flexmbs.reduction.stiffening import INERTIA_CASES, LoadCases, inertia_loads
 
 Array = NDArray[np.float64]
 
@@ -88,10 +88,8 @@ class FullPart(ReducedPart):
 
 def full_part(
     space: Space,
-    places: tuple[Interface, ...],
     held: Conditions,
     text: str,
-    on_nodes: Array,
     loads: tuple[tuple[str, ...], Array],
     damping: Any,
     stiffening: bool,
@@ -109,19 +107,32 @@ def full_part(
             "stiffening=False where deformation by axial loads and spin may be neglected, or reduce the part, e.g. "
             "CraigBampton(modes=20), which counts it."
         )
+    nodal = {name: column.copy() for name, column in zip(loads[0], loads[1].T, strict=True)}
+    return assembled(part.name, space, held.B, text, nodal, _rayleigh(damping, part.name))
+
+
+def assembled(
+    name: str,
+    space: Space,
+    conditions: sp.csr_array,
+    reference: str,
+    loads: Mapping[str, Array],
+    damping: tuple[float, float],
+) -> FullPart:
+    """The part in full order, from what cannot be found again: this is what files keep of it."""
+    part, places = space.part, space.places
     mass, s0, second = part.moments()
     basis = sp.csr_array(space.projection.matrix)
-    names = (*INERTIA_CASES, *loads[0])
-    nodal = np.hstack([on_nodes, loads[1]])
+    names = (*INERTIA_CASES, *loads)
+    nodal = np.column_stack([inertia_loads(part), *loads.values()])
     cases = LoadCases(
         names, np.asarray(basis.T @ nodal), np.zeros((0, space.size, space.size)), np.zeros((part.n_dofs, len(names))),
         np.zeros(len(names)), np.ones(len(names)),
     )  # fmt: skip
     return FullPart(
-        part.name, part.mesh, part.dofs_per_node, basis, FullConstants(part.name, mass, s0, second), cases,  # type: ignore[arg-type]
-        tuple(p.name for p in places), _frames(part, basis, places), text, (), np.inf, part,
-        {name: frozen(column.copy()) for name, column in zip(loads[0], loads[1].T, strict=True)},
-        space, held.B, _rayleigh(damping, part.name),
+        name, part.mesh, part.dofs_per_node, basis, FullConstants(name, mass, s0, second), cases,  # type: ignore[arg-type]
+        tuple(p.name for p in places), _frames(part, basis, places), reference, (), np.inf, part,
+        {key: frozen(column) for key, column in loads.items()}, space, conditions, damping,
     )  # fmt: skip
 
 

@@ -339,8 +339,10 @@ def _nodal(elements: Elements, u: Array, nodes: Index, strain: bool = False) -> 
     for block in elements.blocks:
         if isinstance(block, Continuum):
             chosen = np.flatnonzero((place[block.cells] >= 0).any(axis=1))
-            state = block.full_strain(u) if strain else block.stress_state(u)
-            at_nodes = np.einsum("aq,eqc->eac", block.extrapolation(), state[chosen])
+            own = block.some(chosen)
+            at_nodes = np.einsum(
+                "aq,eqc->eac", block.extrapolation(), own.full_strain(u) if strain else own.stress_state(u)
+            )
             cells = place[block.cells[chosen]]
             inside = cells >= 0
             np.add.at(total, cells[inside], at_nodes[inside])

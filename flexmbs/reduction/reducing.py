@@ -73,9 +73,9 @@ def reduce(
     chosen = floating_frame(part, frame, places, space.R.shape[1] == 0)
     extra = load_vectors(part, loads)
     held, text = _conditions(space, chosen)
-    on_nodes = inertia_loads(part)
     if isinstance(method, FullOrder) and method.stays_sparse(space):
-        return full_part(space, places, held, text, on_nodes, extra, damping, stiffening)
+        return full_part(space, held, text, extra, damping, stiffening)
+    on_nodes = inertia_loads(part)
     found = method.shapes(space, np.asarray(space.projection.project_columns(on_nodes)))
     z, coefficients = _in_frame(space, held, found.columns)
     if not z.any():

@@ -33,7 +33,7 @@ class Space:
 
     def __init__(self, part: Part, places: tuple[Interface, ...], fixed: Any) -> None:
         self.part, self.places = part, places
-        held = fixed_coordinates(part, fixed)
+        self.fixed = held = fixed_coordinates(part, fixed)
         taken = held.copy()
         p = part.dofs_per_node
         columns = []
@@ -236,7 +236,9 @@ class Conditions:
 
 
 def fixed_coordinates(part: Part, fixed: Any) -> NDArray[np.bool_]:
-    """Which nodal coordinates are fixed: by set names, node numbers, or a mapping from sets to components."""
+    """Which nodal coordinates are fixed: by set names, node numbers, a mapping from sets to components, or which."""
+    if isinstance(fixed, np.ndarray) and fixed.dtype == bool and fixed.shape == (part.n_dofs,):
+        return fixed
     held = np.zeros(part.n_dofs, dtype=bool)
     if fixed is None or (isinstance(fixed, list | tuple) and not fixed):
         return held

@@ -14,7 +14,9 @@ import numpy as np
 from flexmbs.errors import ModelError
 from flexmbs.mesh.mesh import Mesh
 from flexmbs.reduction.constants import ModalConstants
-from flexmbs.reduction.recovery import StressModes
+from flexmbs.reduction.full import FullPart
+from flexmbs.reduction.full_storage import full_arrays, full_of
+from flexmbs.reduction.recovery import NodalStress, StressModes
 from flexmbs.reduction.reduced import FrameShapes, ReducedPart
 from flexmbs.reduction.stiffening import LoadCases
 from flexmbs.reduction.table import ModeRow
@@ -26,43 +28,64 @@ _STRESS = ("nodes", "owner", "values", "correction", "fibre", "inertia")
 
 
 def save_reduced(path: str | PathLike[str], reduced: ReducedPart, stress: StressModes | None = None) -> None:
-    """Write a reduced part, with its mesh and, where given, its stress modes. K and M of all nodes are not kept."""
+    """Write a reduced part, with its mesh and, where given, its stress modes.
+
+    K and M of all nodes are not kept, but of a part in full order, which is made of them.
+    """
+    if isinstance(stress, NodalStress):
+        raise ModelError(
+            f"{reduced.name}: stress modes of a part in full order are as many as its nodes, and not kept; leave "
+            "stress= out. Files of results (result.save) keep its elements, and so its stress."
+        )
     mesh = reduced.mesh
-    frames = list(reduced.frames.values())
     described = {
         "format": FORMAT,
         "name": reduced.name,
         "dofs_per_node": reduced.dofs_per_node,
-        "interfaces": reduced.interfaces,
         "reference": reduced.reference,
-        "cases": reduced.cases.names,
         "loads": list(reduced.loads),
-        "frames": [[key, frame.name] for key, frame in reduced.frames.items()],
-        "rows": [asdict(row) for row in reduced.rows],
         "cells": [block.type for block in mesh.cells],
         "mesh": mesh.name,
         "sets": {kind: list(getattr(mesh, kind)) for kind in ("node_sets", "cell_sets", "face_sets")},
     }
     arrays: dict[str, Any] = {
-        "about": np.array(json.dumps(described)),
+        "points": mesh.points,
+        "loads": np.array(list(reduced.loads.values())).reshape(-1, reduced.basis.shape[0]),
+    }
+    arrays |= {f"cells_{k}": block.nodes for k, block in enumerate(mesh.cells)}
+    for kind in ("node_sets", "cell_sets", "face_sets"):
+        arrays |= {f"{kind}_{k}": values for k, values in enumerate(getattr(mesh, kind).values())}
+    if isinstance(reduced, FullPart):
+        described["full"], own = full_arrays(reduced)
+    else:
+        more, own = _modal_arrays(reduced)
+        described |= more
+    if stress is not None:
+        arrays |= {f"stress_{name}": getattr(stress, name) for name in _STRESS if getattr(stress, name) is not None}
+    with Path(path).open("wb") as file:
+        np.savez(file, about=np.array(json.dumps(described)), **arrays, **own)
+
+
+def _modal_arrays(reduced: ReducedPart) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What describes the modes of a reduced part, and their arrays."""
+    frames = list(reduced.frames.values())
+    described = {
+        "interfaces": reduced.interfaces,
+        "cases": reduced.cases.names,
+        "frames": [[key, frame.name] for key, frame in reduced.frames.items()],
+        "rows": [asdict(row) for row in reduced.rows],
+    }
+    arrays: dict[str, Any] = {
         "neglected": np.array(reduced.neglected),
         "basis": reduced.basis,
         "frame_positions": np.array([f.position for f in frames]).reshape(-1, 3),
         "frame_displacements": np.array([f.displacement for f in frames]).reshape(-1, 3, reduced.size),
         "frame_rotations": np.array([f.rotation for f in frames]).reshape(-1, 3, reduced.size),
         "frame_seconds": np.array([f.second for f in frames]).reshape(-1, 6, reduced.size, reduced.size),
-        "points": mesh.points,
-        "loads": np.array(list(reduced.loads.values())).reshape(-1, len(reduced.basis)),
     }
     arrays |= {f"constants_{name}": getattr(reduced.constants, name) for name in _CONSTANTS}
     arrays |= {f"cases_{name}": getattr(reduced.cases, name) for name in _CASES}
-    arrays |= {f"cells_{k}": block.nodes for k, block in enumerate(mesh.cells)}
-    for kind in ("node_sets", "cell_sets", "face_sets"):
-        arrays |= {f"{kind}_{k}": values for k, values in enumerate(getattr(mesh, kind).values())}
-    if stress is not None:
-        arrays |= {f"stress_{name}": getattr(stress, name) for name in _STRESS if getattr(stress, name) is not None}
-    with Path(path).open("wb") as file:
-        np.savez(file, **arrays)
+    return described, arrays
 
 
 def load_reduced(path: str | PathLike[str]) -> ReducedPart:
@@ -74,6 +97,8 @@ def load_reduced(path: str | PathLike[str]) -> ReducedPart:
         }
         cells = [(kind, file[f"cells_{k}"]) for k, kind in enumerate(about["cells"])]
         mesh = Mesh(file["points"], cells, name=about["mesh"], **sets)
+        if "full" in about:
+            return full_of(about, file, mesh)
         kinds = ("positions", "displacements", "rotations", "seconds")
         keyed = zip(about["frames"], *(file[f"frame_{kind}"] for kind in kinds), strict=True)
         frames = {key: FrameShapes(name, *arrays) for (key, name), *arrays in keyed}

@@ -130,10 +130,11 @@ def _shifts(piece: Piece, result: Any) -> Array:
     assert isinstance(body, FlexibleBody)
     assert piece.nodes is not None
     reduced, d = body.reduced, result.elastic(body)
-    rows = reduced.basis.reshape(reduced.mesh.n_nodes, -1, reduced.size)[piece.nodes, : reduced.axes]
+    rows = (piece.nodes[:, None] * reduced.dofs_per_node + np.arange(reduced.axes)).ravel()
     out = np.zeros((len(d), len(piece.nodes), 3))
     if d.shape[1]:  # that of a mechanism with deformation locked has none
-        out[:, :, : reduced.axes] = np.einsum("nar,tr->tna", rows, d, optimize=True)
+        moved = np.asarray(reduced.basis[rows] @ d.T)  # sparse of a body in full order
+        out[:, :, : reduced.axes] = moved.T.reshape(len(d), len(piece.nodes), reduced.axes)
     return out
 
 
@@ -147,7 +148,7 @@ def _stress(piece: Piece, result: Any) -> Array:
     order = np.argsort(nodes)
     modes = remembered(body.reduced, nodes[order])
     out = np.empty((len(result.t), len(nodes)))
-    out[:, order] = modes.equivalent(result.elastic(body), result._load_factors(body))
+    out[:, order] = modes.equivalent(*result._known(body, True))
     return out
 
 

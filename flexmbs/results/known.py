@@ -49,9 +49,23 @@ from flexmbs.profiles import profile as profiles
 from flexmbs.profiles.profile import Combination
 from flexmbs.projection import interfaces as averaging
 from flexmbs.projection import projection, stages
-from flexmbs.reduction import constants, damping, interfaces, methods, part, recovery, reduced, reference, stiffening
+from flexmbs.reduction import (
+    constants,
+    damping,
+    full,
+    interfaces,
+    methods,
+    part,
+    recovery,
+    reduced,
+    reference,
+    space,
+    stiffening,
+)
 from flexmbs.reduction import table as mode_table
+from flexmbs.reduction.full import FullPart, assembled
 from flexmbs.reduction.part import Part
+from flexmbs.reduction.space import Space
 from flexmbs.results import flexing, gauges, moving
 from flexmbs.results.objects import Decoder, Encoder, Forgotten, class_name, function_name
 from flexmbs.results.played import (
@@ -74,11 +88,11 @@ MODULES = (
     *(alpha_run, baumgarte, explicit, generalized_alpha, newmark, projected, tangent_space),
     *(cam, curves, drives, joint, relations, spatial, planar_joints, user_joints, meshes, topology, laws, profiles),
     *(averaging, projection, stages, constants, damping, interfaces, methods, part, recovery, reduced, reference),
-    *(stiffening, mode_table, flexing, gauges, moving, state, systems),
+    *(full, space, stiffening, mode_table, flexing, gauges, moving, state, systems),
 )
 """Modules whose classes may be in files."""
 
-PLAIN = (Mesh, Elements, System, Contact)
+PLAIN = (Mesh, Elements, Space, System, Contact)
 """Classes among these that have no fields, and are kept as their parts."""
 
 TIMES: dict[type, tuple[str, ...]] = {
@@ -170,6 +184,11 @@ def _special(encoder: Encoder, x: Any) -> Any:
     if isinstance(x, Part):
         fields = {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
         return encoder.object(x, {"elements": x.elements} if x.elements is not None else fields | {"product": None})
+    if isinstance(x, Space):
+        return encoder.object(x, {key: getattr(x, key) for key in ("part", "places", "fixed")})
+    if isinstance(x, FullPart):  # what follows from these is made again
+        kept = ("name", "space", "conditions", "reference", "loads", "damping")
+        return encoder.object(x, {key: getattr(x, key) for key in kept})
     if isinstance(x, System):
         return encoder.object(x, {"bodies": x.bodies, "joints": x.joints, "forces": x.forces})
     if isinstance(x, Contact):
@@ -266,6 +285,8 @@ class ModelDecoder(Decoder):
             class_name(Part): lambda _, parts: (
                 Part(**parts) if parts.get("elements") is None else Part.of_elements(parts["elements"])
             ),
+            class_name(Space): lambda _, parts: Space(**parts),
+            class_name(FullPart): lambda _, parts: assembled(**parts),
             class_name(System): lambda _, parts: System(**parts),
             **{class_name(base): self._function(base) for base in (Relation, UserConstraint, UserForce)},
         }

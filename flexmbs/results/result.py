@@ -81,7 +81,7 @@ class Result(Flexing):
         Of a BodyLoad its resultant at the origin of the body's frame, as of a force between frames. ``of`` may also be
         its name.
         """
-        of = self.system.named(of) if isinstance(of, str) else of
+        of = self.system.named(of) if isinstance(of, str) else self.system.own(of)
         states = (self.t, self.q, self.v, self.angles)
         if isinstance(of, BodyLoad):
             self.system.force_numbers(of)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from flexmbs.bodies.body import PLANAR, RIGID, Body
+from flexmbs.system.evaluate import Work, body_inertia
 from flexmbs.system.layout import Layout
 
 Array = NDArray[np.float64]
@@ -32,6 +35,19 @@ class Graph:
     closing: tuple[int, ...]
     group_bodies: tuple[tuple[int, ...], ...]
     grounded: frozenset[int] = frozenset()
+
+
+def singular_masses(layout: Layout, bodies: Sequence[Body], work: Work) -> dict[int, Array]:
+    """Mass matrices of bodies that have no mass in some direction, as a planar body without inertia."""
+    out = {}
+    for b, body in enumerate(bodies):
+        m, c, inertia = body.mass_parameters
+        about_centre = np.diag(inertia) - m * (c @ c - c * c)
+        moments = about_centre[2:] if body.kind == PLANAR else about_centre
+        if body.kind in (PLANAR, RIGID) and moments.min() <= SINGULAR * max(np.trace(inertia), m):
+            out[b] = np.zeros((body.n_v, body.n_v))
+            body_inertia(layout, b, np.zeros(layout.n_v), work, out[b], np.zeros(body.n_v))
+    return out
 
 
 def graph(layout: Layout, jacobian: Array, singular: dict[int, Array] | None = None) -> Graph:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from flexmbs.bodies.ground import SPACE
+from flexmbs.forces.applied import AppliedForce
+from flexmbs.forces.body_load import BodyLoad
 
 
 class Locked(NamedTuple):
@@ -28,6 +32,8 @@ def locked(system: Any) -> Locked:
     kept = [SPACE, *(body for body in system.bodies if not body.modes)]
     kept += [item for item in (*system.joints, *system.forces) if not _touches(item, touched)]
     memo: dict[int, Any] = {id(item): item for item in kept} | became
+    loads = [force for force in system.forces if isinstance(force, BodyLoad)]
+    memo |= {id(load): _resultant(load, became[id(load.body)]) for load in loads}
     joints, forces = (tuple(copy.deepcopy(item, memo) for item in items) for items in (system.joints, system.forces))
     for old, new in zip((*system.joints, *system.forces), (*joints, *forces), strict=True):
         if old is not new:
@@ -41,3 +47,10 @@ def _touches(item: Any, bodies: set[int]) -> bool:
     frames += [getattr(item, name, None) for name in ("frame_i", "frame_j")]
     frames += list(getattr(item, "frames", None) or ())
     return any(id(f.body) in bodies for f in frames if f is not None)
+
+
+def _resultant(load: BodyLoad, body: Any) -> AppliedForce:
+    """What a load of a flexible body is where that does not deform: one force and moment, turning with the body."""
+    frame = body.at(0.0, 0.0) if load.body.planar else body.at(0.0, 0.0, 0.0)
+    push, turn = ([load.profile * float(x) for x in part] for part in np.split(load.undeformed, 2))
+    return AppliedForce(load.name, frame, push, turn, follows=True)

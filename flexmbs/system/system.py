@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from flexmbs.bodies.body import PLANAR, RIGID, Body, Frame, vector
+from flexmbs.bodies.body import Body, Frame, vector
 from flexmbs.equations import Equations
 from flexmbs.errors import ModelError
 from flexmbs.fem.loads import Gravity
@@ -38,7 +38,7 @@ from flexmbs.system.degenerate import rank_decision
 from flexmbs.system.elimination import Plan
 from flexmbs.system.evaluate import Work, body_inertia, evaluate_all, retract, work_arrays
 from flexmbs.system.functions import Functions
-from flexmbs.system.graph import SINGULAR, Graph, graph
+from flexmbs.system.graph import Graph, graph, singular_masses
 from flexmbs.system.layout import Layout, lay_out
 from flexmbs.system.locked import locked
 from flexmbs.system.newton import Places, places
@@ -138,11 +138,15 @@ class System:
 
     def joint_rows(self, joint: Any) -> slice:
         """Rows of a joint in φ, J and the multipliers."""
-        joint = self._stand_ins.get(id(joint), joint)
+        mine = self.own(joint)
         for k, own in enumerate(self.joints):
-            if own is joint:
+            if own is mine:
                 return slice(int(self.layout.group_row[k]), int(self.layout.group_row[k + 1]))
         raise ModelError(f"joint {getattr(joint, 'name', joint)!r} is not in this system.")
+
+    def own(self, item: Any) -> Any:
+        """The joint or force of this system that one of the mechanism before ``rigid`` stands for, or the same."""
+        return self._stand_ins.get(id(item), item)
 
     def measure_number(self, measure: Measure) -> int | None:
         """Number of a measure among those of rows and forces, whose turns the state counts; None for others."""
@@ -253,10 +257,10 @@ class System:
 
     def force_numbers(self, force: Any) -> slice:
         """Numbers of the compiled forces that a force of the list is made of."""
-        first = 0
+        first, mine = 0, self.own(force)
         for given in self.forces:
             parts = self._parts.get(id(given), [])
-            if given is force and parts:
+            if given is mine and parts:
                 return slice(first, first + len(parts))
             first += len(parts)
         raise ModelError(f"force {getattr(force, 'name', force)!r} is not in this system, or is not a compiled one.")
@@ -336,20 +340,7 @@ class System:
         """Spanning tree and closing joints."""
         refuse_full_order(self.bodies)
         work = self.evaluate(0.0, self.walked[0], np.zeros(self.n_v))
-        return graph(self.layout, work.jacobian, self._singular(work))
-
-    def _singular(self, work: Work) -> dict[int, Array]:
-        """Mass matrices of bodies that have no mass in some direction, as a planar body without inertia."""
-        out = {}
-        for b, body in enumerate(self.bodies):
-            m, c, inertia = body.mass_parameters
-            about_centre = np.diag(inertia) - m * (c @ c - c * c)
-            moments = about_centre[2:] if body.kind == PLANAR else about_centre
-            if body.kind in (PLANAR, RIGID) and moments.min() <= SINGULAR * max(np.trace(inertia), m):
-                block, n = np.zeros((body.n_v, body.n_v)), body.n_v
-                body_inertia(self.layout, b, np.zeros(self.n_v), work, block, np.zeros(n))
-                out[b] = block
-        return out
+        return graph(self.layout, work.jacobian, singular_masses(self.layout, self.bodies, work))
 
     @cached_property
     def tree(self) -> Tree:

@@ -20,6 +20,8 @@ RESOLVED = 0.75
 """Largest change of an elastic coordinate from instant to instant by its rate, over its range, up to which cubics join
 its values: a vibration has then four instants in each period or more.
 """
+CHUNK = 500_000
+"""Elastic coordinates, over time, that are interpolated at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,13 +141,18 @@ def _elastic(result: Result, number: int, t: Array) -> tuple[Array, Array]:
     k, h, s = _between(result, t)
     if len(result.t) == 1 or not modes:
         return d[k], rate[k]
-    ends = (d[k], d[k + 1], h * rate[k], h * rate[k + 1])
-    value, slope = (sum(w * x for w, x in zip(weights, ends, strict=True)) for weights in _cubic(s))
-    # what vibrates faster than the instants kept show is joined by straight lines: cubics would overshoot wildly
-    unseen = np.median(np.diff(result.t)) * np.abs(rate).max(axis=0) > RESOLVED * np.ptp(d, axis=0)
-    value = np.where(unseen, (1 - s) * d[k] + s * d[k + 1], value)
-    slope = np.where(unseen, h * ((1 - s) * rate[k] + s * rate[k + 1]), slope)
-    return np.asarray(value), np.asarray(slope) / h
+    values, slopes = np.empty((2, len(t), modes))
+    at_once = max(1, CHUNK // len(t))
+    for first in range(0, modes, at_once):
+        some = slice(first, first + at_once)
+        x, y, u, w = d[k, some], d[k + 1, some], rate[k, some], rate[k + 1, some]
+        value, slope = (sum(c * e for c, e in zip(weights, (x, y, h * u, h * w), strict=True)) for weights in _cubic(s))
+        # what vibrates faster than the instants kept show is joined by straight lines: cubics would overshoot wildly
+        fast = np.median(np.diff(result.t)) * np.abs(rate[:, some]).max(axis=0)
+        unseen = fast > RESOLVED * np.ptp(d[:, some], axis=0)
+        values[:, some] = np.where(unseen, (1 - s) * x + s * y, value)
+        slopes[:, some] = np.where(unseen, (1 - s) * u + s * w, slope / h)
+    return values, slopes
 
 
 def _body(result: Result, body: object, t: Array) -> tuple[Array, Array, Array, Array]:

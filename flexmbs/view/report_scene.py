@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from flexmbs.view.mechanism import Drawing
 from flexmbs.view.report_packing import floats, integers, shorts
 from flexmbs.view.scene import Surface
 from flexmbs.view.skin import sharp_edges
+from flexmbs.view.sparse_shapes import SparseShapes
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -26,6 +28,8 @@ GREYS = (STEEL, DARK, GROUND)
 """Colours that stay beside bodies coloured by a field."""
 LEFT_OUT = 1e-3
 """Deformation that the page leaves out, as part of the largest: shapes that hardly occur are not sent."""
+ROUNDING = 1e-7
+"""Displacement, as part of the largest, that is none."""
 
 
 def bodies(drawing: Drawing) -> list[dict[str, Any]]:
@@ -38,7 +42,11 @@ def bodies(drawing: Drawing) -> list[dict[str, Any]]:
             solids = sorted(own, key=lambda p: (not p.own, p.opacity < 1))  # joints last: they can be hidden
             color = drawing.colors[number]
             out.append({"name": name, "color": color, "number": number} | _solids(solids) | _motion(drawing, number))
-            out[-1] |= _deforming(solids, drawing.shown.elastic[number], drawing.shown.elastic_rate[number])
+            d, rate = drawing.shown.elastic[number], drawing.shown.elastic_rate[number]
+            if any(isinstance(p.shapes, SparseShapes) for p in solids):
+                directions, few = spanned(d, drawing.system.bodies[number].modal_lengths)
+                solids, d, rate = [_along(p, directions) for p in solids], d @ few.T, rate @ few.T
+            out[-1] |= _deforming(solids, d, rate)
     return out
 
 
@@ -138,6 +146,29 @@ def _deforming(pieces: Sequence[Piece], d: Array, rate: Array) -> dict[str, Any]
         "carried": shorts(shapes[0]),
         "bends": shorts(shapes[1]),
     }
+
+
+def spanned(d: Array, lengths: Array) -> tuple[Array, Array]:
+    """Directions (r, few) in which coordinates d (time, r) lie, and rows (few, r) of coordinates along them.
+
+    ``lengths`` make displacements of the coordinates. So a body in full order has no more of them than frames, and not
+    as many as nodes; what is left out is rounding beside what ``principal`` leaves out.
+    """
+    weights = np.where(lengths > 0.0, lengths, 1.0)
+    _, size, right = np.linalg.svd(d * weights, full_matrices=False)
+    kept = right[size > ROUNDING * size[:1]]
+    return (kept / weights).T, kept * weights
+
+
+def _along(piece: Piece, directions: Array) -> Piece:
+    """The same piece of a body in full order, with dense shapes (points, 3, few) along few directions."""
+    if not isinstance(piece.shapes, SparseShapes):
+        return piece
+    shapes = piece.shapes.along(directions)
+    if not isinstance(piece, Flesh):
+        return replace(piece, shapes=shapes)
+    assert isinstance(piece.bends, SparseShapes)
+    return replace(piece, shapes=shapes, bends=piece.bends.along(directions))
 
 
 def principal(parts: Sequence[Array], d: Array) -> tuple[Array, Array]:

@@ -26,6 +26,11 @@ class SparseShapes:
     def __matmul__(self, d: Array) -> Array:
         return np.asarray(self.near @ d + self.far @ (self.frames @ d)).reshape(-1, 3)
 
+    def along(self, directions: Array) -> Array:
+        """Displacements (points, 3, few) along few directions (coordinates, few)."""
+        moved = np.asarray(self.near @ directions) + self.far @ (self.frames @ directions)
+        return moved.reshape(len(moved) // 3, 3, directions.shape[1])  # perhaps along none
+
     def __add__(self, other: SparseShapes) -> SparseShapes:
         return SparseShapes(sp.csr_array(self.near + other.near), self.far + other.far, self.frames)
 

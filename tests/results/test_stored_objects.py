@@ -44,6 +44,17 @@ SOLID = fm.Part.of_elements(fm.Elements(fm.Mesh.box((1, 0.1, 0.1), (3, 1, 1)), S
 PLATE = fm.FlexibleBody(
     "plate", fm.Mesh.rectangle((0.2, 0.1), (2, 1)), STEEL, thickness=0.01, fixed="x0", reduction=fm.ModalTruncation(2)
 )
+EVERY_NODE = fm.FlexibleBody(
+    "all nodes",
+    SOLID.mesh,
+    STEEL,
+    fixed="x0",
+    interfaces=["x1"],
+    reduction=fm.FullOrder(sparse=True),
+    stiffening=False,
+    loads={"gas": fm.Pressure("y1", 1e5)},
+    damping=fm.Rayleigh(1.0, 1e-6),
+)
 JOINT: dict[str, Any] = {"name": "j", "frame_i": A, "frame_j": B}
 FLAT_JOINT: dict[str, Any] = {"name": "j", "frame_i": P, "frame_j": Q}
 CONTACT: dict[str, Any] = {"name": "c", "frame_i": A, "frame_j": B, "stiffness": 1.0}
@@ -56,6 +67,9 @@ OBJECTS: list[Any] = [
     FLAT,
     BLADE,
     PLATE,
+    EVERY_NODE,
+    fm.StrainGauge(EVERY_NODE, 3, "x"),
+    fm.BodyLoad("load on all", EVERY_NODE, "gas"),
     STEEL,
     LINE,
     SPACE,

@@ -132,3 +132,59 @@ def test_rounding_of_meshes_does_not_keep_it_from_closing(young: float | None) -
     assert np.isfinite(rigid.q).all()
     with pytest.raises(fm.ModelError, match="cannot be closed"):
         _ = slider_crank(1e-4, young).initial
+
+
+LOADED = {
+    "solid": lambda **o: fm.FlexibleBody(
+        "bar", fm.Mesh.box((0.5, 0.04, 0.03), (4, 1, 1)), STEEL, loads={"gas": fm.Pressure("y1", 2e4)},
+        interfaces=["x0"], **o,
+    ),
+    "plane": lambda **o: fm.FlexibleBody(
+        "bar", fm.Mesh.rectangle((0.5, 0.04), (5, 1)), STEEL, thickness=0.02, loads={"gas": fm.Pressure("y1", 2e4)},
+        interfaces=["x0"], **o,
+    ),
+    "beam": lambda **o: fm.FlexibleBody(
+        "bar", fm.Mesh.line((0.1, 0.0, 0.0), (0.6, 0.0, 0.0), 4), STEEL, section=fm.Section.circle(0.01),
+        loads={"gas": fm.Force("end", (1.0, -3.0, 2.0), moment=(4.0, 5.0, -6.0))}, interfaces=["start"], **o,
+    ),
+    "all nodes": lambda **o: LOADED["solid"](reduction=fm.FullOrder(sparse=True), stiffening=False, **o),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LOADED)
+def test_loads_of_flexible_bodies_are_their_resultants(kind: str) -> None:
+    """A free body under a load: f = m a and its moment from the nodal forces, while it turns with the body."""
+    body = LOADED[kind]()
+    load = fm.BodyLoad("press", body, "gas", lambda t: 1 + 3 * t)
+    system = fm.System([fm.Ground(), body], [], [load])
+    rigid = system.rigid()
+    assert [f.name for f in rigid.forces] == ["press"]
+    assert rigid.mobility == system.rigid_mobility == (3 if kind == "plane" else 6)
+    points, axes = body.reduced.mesh.points, body.reduced.axes
+    nodal = body.reduced.loads["gas"].reshape(len(points), -1)
+    push, couple = np.zeros((2, len(points), 3))
+    push[:, :axes], couple[:, : nodal.shape[1] - axes] = nodal[:, :axes], nodal[:, axes:]
+    total = np.concatenate([push.sum(axis=0), (np.cross(points, push) + couple).sum(axis=0)])
+    motion = fm.forward_dynamics(rigid, 0.02, 1e-3)
+    turn = motion.rotation(rigid.bodies[1])
+    expected = (1 + 3 * motion.t)[:, None] * np.concatenate([turn @ total[:3], turn @ total[3:]], axis=1)
+    expected = expected[:, [0, 1, 5]] if kind == "plane" else expected
+    for asked in (load, rigid.forces[0]):
+        np.testing.assert_allclose(motion.force(asked), expected, rtol=1e-9, atol=1e-9 * np.abs(total).max())
+    mass, centre, _ = body.mass_parameters
+    place = rigid.bodies[1].at(*centre[: 2 if kind == "plane" else 3])
+    pulled = mass * motion.acceleration(place)[:, : 2 if kind == "plane" else 3]
+    force = expected[:, : pulled.shape[1]]
+    np.testing.assert_allclose(pulled, force, rtol=2e-3, atol=1e-6 * np.abs(force).max())
+
+
+def test_a_loaded_mechanism_is_written_about_and_driven() -> None:
+    """Reports count the mobility of the locked mechanism, and kinematics is that of it."""
+    body, ground = LOADED["solid"](), fm.Ground()
+    hinge = fm.Revolute("hinge", ground.at(*body.at("x0").position), body.at("x0"), axis="z")
+    drive = fm.Drive("drive", hinge.angle, fm.ConstantSpeed(2.0))
+    system = fm.System([ground, body], [hinge, drive], [fm.BodyLoad("press", body, "gas")])
+    assert "rigid mobility 0 with deformation locked" in system.report()
+    motion = fm.inverse_dynamics(system.rigid(), [0.0, 0.1])
+    side = 2e4 * 0.5 * 0.03 * 0.25  # the pressure's moment about the hinge
+    np.testing.assert_allclose(motion.reaction(drive), side, rtol=1e-9)
