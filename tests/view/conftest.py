@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,17 @@ import flexmbs as fm
 from flexmbs.view.flesh import Flesh
 from flexmbs.view.mechanism import Options, drawing
 from flexmbs.view.poses import as_result
+
+
+HERE = Path(__file__).parent
+SIMPLER = "ignore:VTK cannot draw here:flexmbs.view.figure.RenderWarning"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without OpenGL pictures are drawn more simply, which tests of that expect and others do not mind."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.filterwarnings(SIMPLER))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ FLAGS = ["--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshade
 pytest.importorskip("playwright", reason="Playwright is missing: pip install playwright")
 if CHROMIUM is None:
     pytest.skip("there is no Chromium (Debian: apt-get install chromium)", allow_module_level=True)
+if subprocess.run([sys.executable, "-m", "playwright", "--version"], capture_output=True, check=False).returncode:
+    pytest.skip("Playwright does not run here (Debian: apt-get install libatomic1)", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
