@@ -14,7 +14,6 @@ from flexmbs.view.flesh import Flesh
 from flexmbs.view.mechanism import Options, drawing
 from flexmbs.view.poses import as_result
 
-
 HERE = Path(__file__).parent
 SIMPLER = "ignore:VTK cannot draw here:flexmbs.view.figure.RenderWarning"
 
