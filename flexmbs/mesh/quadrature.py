@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import roots_jacobi, roots_legendre
 
 from flexmbs.mesh.cells import CELLS
 
@@ -38,7 +38,7 @@ def _rule(shape: str, degree: int) -> Rule:
     if shape == "vertex":
         return np.zeros((1, 0)), np.ones(1)
     if shape == "line":
-        x, w = roots_legendre(count)
+        x, w = scipy.special.roots_legendre(count)
         return x[:, None], w
     if shape == "quad":
         return _product(_rule("line", degree), _rule("line", degree))
@@ -65,13 +65,13 @@ def _product(a: Rule, b: Rule) -> Rule:
 
 def _unit(count: int) -> Rule:
     """Gauss-Legendre on (0, 1)."""
-    x, w = roots_legendre(count)
+    x, w = scipy.special.roots_legendre(count)
     return ((x + 1) / 2)[:, None], w / 2
 
 
 def _cone(base: Rule, count: int, power: int) -> Rule:
     """Sweep a base towards an apex at height 1: ∫∫ (1-z)^power f(base·(1-z), z)."""
-    x, w = roots_jacobi(count, power, 0.0)
+    x, w = scipy.special.roots_jacobi(count, power, 0.0)
     z, w = (x + 1) / 2, w / 2.0 ** (power + 1)
     points = np.concatenate(
         [np.tile(base[0], (count, 1)) * np.repeat(1 - z, len(base[0]))[:, None], np.repeat(z, len(base[0]))[:, None]],

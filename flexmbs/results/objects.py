@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
 
 from flexmbs.errors import FileError, ModelError
 
@@ -77,7 +77,7 @@ class Encoder:
             return self._array(x)
         if sp.issparse(x):
             return self._sparse(x)
-        if isinstance(x, BSpline):
+        if isinstance(x, scipy.interpolate.BSpline):
             return {"bspline": [self.value(x.t), self.value(x.c), int(x.k), x.extrapolate]}
         special = self.special(self, x)
         if special is not None:
@@ -194,7 +194,7 @@ class Decoder:
             return sp.csr_array(tuple(self.value(a) for a in arrays), shape=tuple(shape))
         if kind == "bspline":
             t, c, k, extrapolate = given
-            return BSpline(self.value(t), self.value(c), k, extrapolate)
+            return scipy.interpolate.BSpline(self.value(t), self.value(c), k, extrapolate)
         if kind == "objects":
             out = np.empty(len(given[1]), dtype=object)
             out[:] = [self.value(y) for y in given[1]]
